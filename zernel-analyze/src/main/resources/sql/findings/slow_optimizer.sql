@@ -4,11 +4,13 @@
 -- Python's lock or another thread. Lost is what is beyond a tenth of the step, at most as the GPU is idle by the
 -- driver's samples; a tenth is an assumption, and the bound is that it takes no time at all. How many of a step's
 -- launches are in it is evidence: an optimizer that goes through the parameters one by one has several for each.
--- Does not apply to models that are mostly parameters, such as large embeddings, on a CPU: updating them is the work.
+-- On a CPU, samples tell many small parameters, where most of the time is around operators, from large ones, which take
+-- time to go through. Gradients of large embeddings are zero but for the rows of the batch: at most saved is then also
+-- what fills them with zeros.
 -- Of a profiler's trace it applies where the job computes on a CPU, and many operators are in the optimizer.
 --
 -- needs: step_mean, step_work, gpu_busy, files, _rare_events, _launched, _step_spans, _sampled, _off_cpu_steps
--- needs: _thread_wait_spans, events, phase_words
+-- needs: _thread_wait_spans, events, phase_words, _step_samples, _operator_frames
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: zernel-record --probe 'torch_op:aten::*' says which operators it runs
 -- lines: the optimizer WHERE thread = 'training' AND step_kind = 'train' AND part = 'optimizer_step' AND NOT stands
@@ -21,6 +23,8 @@ WITH
             0.1 AS usual_share, -- of step time that it may take
             0.02 AS told_share, -- of step time in it that is not its own, from which on that is worth a word
             200000 AS min_ns, -- [ns] in the optimizer: calling any from Python takes about as long
+            50 AS min_samples, -- of the training thread in it, that tell how large parameters are
+            0.25 AS most_around, -- of these, around operators or in Python, where parameters are large
             50 AS many_launches, -- in the optimizer of a step, from which on they are worth a word
             50 AS many_operators -- in that of a step on a CPU, by a trace: a fused one has two for all parameters
     ),
@@ -60,13 +64,44 @@ WITH
             AND held_up.tid = means.tid
         WHERE means.steps > 0
     ),
+    sampled AS (
+        SELECT
+            samples.recording,
+            samples.pid,
+            samples.tid,
+            count_if(samples.part = 'optimizer_step') AS samples,
+            sum(CASE WHEN samples.part = 'optimizer_step' THEN samples.ns ELSE 0 END) AS sampled_ns,
+            sum(CASE WHEN samples.part = 'optimizer_step' AND frames.is_around THEN samples.ns ELSE 0 END)
+                AS around_ns,
+            sum(CASE WHEN samples.part IN ('backward', 'zero_grad') AND frames.fills THEN samples.ns ELSE 0 END)
+                AS filled_ns
+        FROM _step_samples AS samples
+        JOIN _operator_frames AS frames ON frames.id = samples.id
+        GROUP BY ALL
+    ),
+    sizes AS (
+        SELECT
+            recording,
+            pid,
+            tid,
+            samples,
+            around_ns / sampled_ns AS around_share,
+            filled_ns / sampled_ns AS filled_share
+        FROM sampled
+        CROSS JOIN thresholds
+        WHERE samples >= thresholds.min_samples AND around_share <= thresholds.most_around
+    ),
     costs AS (
         SELECT
             parts.*,
+            sizes.samples,
+            sizes.around_share,
             least(parts.optimizer_ns - thresholds.usual_share * parts.step_ns, busy.idle_ns) AS lost_ns,
-            least(parts.optimizer_ns + parts.locked_ns, busy.most_idle_ns) AS bound_ns,
+            coalesce(sizes.filled_share, 0) * parts.optimizer_ns AS filled_ns,
+            least(parts.optimizer_ns + parts.locked_ns + parts.ready_ns + filled_ns, busy.most_idle_ns) AS bound_ns,
             busy.least_idle_ns
         FROM parts
+        LEFT JOIN sizes ON sizes.recording = parts.recording AND sizes.pid = parts.pid AND sizes.tid = parts.tid
         LEFT JOIN gpu_busy AS busy ON busy.recording = parts.recording AND busy.pid = parts.pid
         CROSS JOIN thresholds
         WHERE parts.steps >= CASE
@@ -165,12 +200,27 @@ SELECT
             ELSE ''
         END
         || CASE
+            WHEN around_share IS NOT NULL
+                THEN format('{} of {} samples in it are in operators, so parameters are large; ',
+                    pct(1 - around_share), samples)
+            ELSE ''
+        END
+        || CASE
+            WHEN filled_ns >= told_share * step_ns
+                THEN format('filling gradients with zeros takes {} more; ', ms(filled_ns))
+            ELSE ''
+        END
+        || CASE
             WHEN traced.operators IS NOT NULL
                 THEN format('{:.0f} operators a step are in it; with the profiler on, without which it is less; ',
                     traced.operators)
             ELSE ''
         END AS evidence, -- what it rests on
     CASE
+        WHEN around_share IS NOT NULL
+            THEN 'sparse=True with SparseAdam for large embeddings, so that only the rows of a batch are updated, '
+                || 'unless a table is the output layer too; else fused=True, which goes through the memory once; or '
+                || 'step less often: accumulate gradients'
         WHEN traced.operators IS NULL
             THEN 'fused=True or foreach=True, few parameter groups, as each is stepped by itself; no Python of your '
                 || 'own in step(); for large embeddings sparse=True with SparseAdam; or step less often: accumulate '

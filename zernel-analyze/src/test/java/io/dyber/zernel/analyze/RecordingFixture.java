@@ -15,6 +15,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.StringJoiner;
 import java.util.stream.Collectors;
+import org.duckdb.DuckDBConnection;
 import org.jspecify.annotations.NullMarked;
 import org.jspecify.annotations.Nullable;
 
@@ -230,10 +231,10 @@ public final class RecordingFixture {
 
     public Path write(Path file) {
         insertRows();
-        try (Connection connection = DriverManager.getConnection("jdbc:duckdb:");
+        try (Connection connection = Writer.DUCKDB.duplicate();
                 Statement statement = connection.createStatement()) {
             connection.setAutoCommit(false); // one transaction for all rows
-            statement.execute(GoldenSchema.text());
+            statement.execute(GoldenSchema.text().replace("CREATE TABLE", "CREATE TEMP TABLE"));
             for (String sql : statements) {
                 statement.execute(sql);
             }
@@ -251,6 +252,19 @@ public final class RecordingFixture {
     private void insertRows() {
         rows.values().forEach(insert -> statements.add(insert.toString()));
         rows.clear();
+    }
+
+    /// One DuckDB for all recordings of a JVM, as it takes longer to start than to write one; each has tables of its own.
+    private static final class Writer {
+        static final DuckDBConnection DUCKDB = started();
+
+        private static DuckDBConnection started() {
+            try {
+                return DriverManager.getConnection("jdbc:duckdb:").unwrap(DuckDBConnection.class);
+            } catch (SQLException e) {
+                throw new IllegalStateException(e);
+            }
+        }
     }
 
     private static String quote(String text) {

@@ -1,0 +1,51 @@
+-- What the innermost function of each stack does for operators of PyTorch, by its name: one row per stack.
+--
+-- Naive multiplication (`cpublas_gemm_impl`) is what PyTorch has for types that no library multiplies for it: float16
+-- and bfloat16 on a CPU without instructions for them. Other loops over these types are as fast as over float32.
+--
+-- needs: _stack_frames
+CREATE VIEW _operator_frames AS
+WITH
+    frames AS (
+        SELECT
+            id,
+            function,
+            file,
+            native,
+            regexp_matches(
+                function,
+                '^(mkl_|cblas_|dnnl|zendnn|Sleef_|[sdc]?gemm|_*(memmove|memcpy|memset))|\bat::native::|\bdnnl::|fbgemm'
+            ) AS is_arithmetic
+        FROM _stack_frames
+        WHERE frame = 0
+    )
+SELECT
+    frames.id, -- number of the stack
+    coalesce(frames.native AND (frames.is_arithmetic OR _is_openmp(frames.file)), FALSE)
+        AS computes, -- whether it is arithmetic, or waits for the pool of OpenMP
+    coalesce(
+        frames.native
+            AND NOT frames.is_arithmetic
+            AND NOT regexp_matches(frames.function, '^(gc_collect|visit_|deduce_unreachable)')
+            AND (regexp_matches(frames.function, '\b(c10|torch|at)::')
+                OR regexp_matches(frames.file, '^(libc10|lib(c|stdc\+\+)\.so|ld-|(lib)?python\d)')),
+        FALSE
+    ) AS surrounds, -- whether it is what surrounds that
+    surrounds OR NOT frames.native AS is_around, -- whether it is that, or in Python
+    coalesce(regexp_matches(frames.function, '\bfill_kernel\b|^_*memset'), FALSE)
+        AS fills, -- whether it fills memory with a number
+    coalesce(
+        regexp_matches(frames.function, '(^|_)d(gemm|gemv|axpy|dot)|\bdouble\b')
+            AND NOT regexp_matches(frames.function, '\bfloat\b'),
+        FALSE
+    ) AS in_double, -- whether it computes in double precision
+    coalesce(
+        regexp_matches(frames.function, '\bat::')
+            AND regexp_matches(frames.function, 'cpublas_gemm_impl'
+                || '|(gemm|gemv|dot|unfolded).*c10::(BFloat16|Half)|(fp|bf)16_(gemv|dot|gemm)'),
+        FALSE
+    ) AS in_half, -- whether it multiplies in half precision, float16 or bfloat16, number by number
+    in_double OR in_half AS is_slow, -- whether it is in one of these
+    coalesce(regexp_matches(frames.function, 'unfolded[23]d_|(vol2col|im2col)'), FALSE)
+        AS unfolds -- whether it copies for a convolution that no library computes
+FROM frames
