@@ -13,7 +13,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashSet;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -169,15 +168,18 @@ final class RowsNeededTest {
                         name -> duckDb.query("SELECT typeof(CAST(NULL AS " + name + ")) AS type").only().requiredText("type"), name -> name));
     }
 
-    /// Creates a view and what it reads, whatever the file says.
+    /// Creates a view and what it reads, whatever the file says; of a finding only what it reads.
     private static void create(SqlObject object, DuckDb duckDb, Set<String> created) {
-        for (String name : new LinkedHashSet<>(object.needs())) {
+        if (!created.add(object.name())) {
+            return;
+        }
+        for (String name : object.needs()) {
             SqlObject needed = LIBRARY.find(name);
             if (needed != null) {
                 create(needed, duckDb, created);
             }
         }
-        if (object.role() == SqlObject.Role.VIEW && created.add(object.name())) {
+        if (object.role() == SqlObject.Role.VIEW) {
             duckDb.execute(object.statement());
         }
     }
