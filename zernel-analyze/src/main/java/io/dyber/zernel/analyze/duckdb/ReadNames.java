@@ -1,7 +1,6 @@
 package io.dyber.zernel.analyze.duckdb;
 
 import io.dyber.zernel.analyze.sql.SqlToken;
-import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -39,9 +38,7 @@ record ReadNames(Set<String> certain, Set<String> possible) {
             List<SqlToken> query = query(tokens);
             boolean known = !query.isEmpty()
                     && names.addRelations(statement.substring(query.getFirst().begin(), query.getLast().end()), duckDb);
-            List<SqlToken> words = new ArrayList<>(tokens);
-            words.removeAll(known ? query : List.of());
-            names.addWords(words);
+            names.addWords(known ? around(query, tokens) : tokens);
         }
         if (tokens.stream().anyMatch(token -> READ_TEXTS.stream().anyMatch(token::is))) {
             tokens.stream()
@@ -113,6 +110,13 @@ record ReadNames(Set<String> certain, Set<String> possible) {
             end++;
         }
         return tokens.subList(begin, end);
+    }
+
+    /// Without those of the query: a list's `removeAll` would compare each with each.
+    private static List<SqlToken> around(List<SqlToken> query, List<SqlToken> tokens) {
+        int begin = query.getFirst().begin();
+        int end = query.getLast().end();
+        return tokens.stream().filter(token -> token.begin() < begin || token.begin() >= end).toList();
     }
 
     private static boolean beginsQuery(SqlToken token) {
