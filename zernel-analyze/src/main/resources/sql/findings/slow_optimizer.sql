@@ -88,6 +88,7 @@ WITH
             around_ns / sampled_ns AS around_share,
             filled_ns / sampled_ns AS filled_share
         FROM sampled
+        ANTI JOIN (SELECT recording, pid FROM phase_words WHERE on_gpu) AS on_gpus USING (recording, pid)
         CROSS JOIN thresholds
         WHERE samples >= thresholds.min_samples AND around_share <= thresholds.most_around
     ),
