@@ -48,7 +48,7 @@ final class RowsNeededTest {
                 .write(folder.resolve("run.parquet"));
         try (Database database = Recordings.open(recording.toString())) {
             DuckDb duckDb = database.duckDb();
-            NeededRows needed = new NeededRows(names(), NeededRows.scalars(duckDb), duckDb);
+            QueryNeeds needed = new QueryNeeds(names(), QueryNeeds.scalars(duckDb), duckDb);
             Map<String, String> types = types(duckDb);
             Set<String> created = new HashSet<>(SqlLibrary.BASE);
             for (SqlObject object : LIBRARY.objects()) {
@@ -103,7 +103,7 @@ final class RowsNeededTest {
     /// What a query needs of the views a, b and c.
     private static Set<Set<String>> needs(String query) {
         try (DuckDb duckDb = DuckDb.open(DatabaseOptions.defaults())) {
-            return new NeededRows(Set.of("a", "b", "c"), NeededRows.scalars(duckDb), duckDb).of(query);
+            return new QueryNeeds(Set.of("a", "b", "c"), QueryNeeds.scalars(duckDb), duckDb).of(query);
         }
     }
 

@@ -110,8 +110,11 @@ public final class OnDemand {
         return known;
     }
 
-    /// Remembers what users created themselves, which hides the library's, and what they dropped.
+    /// Remembers what users created themselves, which hides the library's, and what they dropped. What they write to may have rows.
     private void noteOwn(List<SqlToken> tokens) {
+        if (!tokens.isEmpty() && !tokens.getFirst().is("SELECT") && !tokens.getFirst().is("FROM")) {
+            tokens.stream().filter(SqlToken::isName).forEach(name -> empty.remove(known(name.value())));
+        }
         ReadNames.created(tokens).ifPresent(name -> created.add(known(name.value())));
         if (!tokens.isEmpty() && tokens.getFirst().is("DROP")) {
             tokens.stream().filter(SqlToken::isName).forEach(name -> created.remove(known(name.value())));

@@ -128,6 +128,14 @@ final class OnDemandTest {
         assertThat(database.query("DROP TABLE region; SELECT count(*) AS n FROM region").only().integer("n")).isEqualTo(6);
     }
 
+    /// What is not computed because a table has no row is, once the user gave it some.
+    @Test
+    void rowsOfTheUserInATableThatHadNoneAreRead() {
+        assertThat(database.query("SELECT count(*) AS n FROM _arrivals").only().integer("n")).isZero();
+        assertThat(database.query("INSERT INTO _arrivals (comm_id, number, at_ns) VALUES (1, 1, 5); FROM _middle_arrivals").only().integer("middle_ns"))
+                .isEqualTo(5);
+    }
+
     @Test
     void aMistypedNameInsideOfAStatementHasASuggestion() {
         for (String statement : List.of("CREATE TABLE mine AS FROM stesp", "SUMMARIZE stesp", "PIVOT stesp ON kind", "SELECT 1; FROM stesp")) {

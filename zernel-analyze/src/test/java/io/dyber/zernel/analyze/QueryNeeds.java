@@ -25,7 +25,7 @@ import tools.jackson.databind.json.JsonMapper;
 /// @param relations names of views of the library
 /// @param scalars names of functions that do not aggregate
 @NullMarked
-record NeededRows(Set<String> relations, Set<String> scalars, DuckDb duckDb) {
+record QueryNeeds(Set<String> relations, Set<String> scalars, DuckDb duckDb) {
     private static final JsonMapper JSON = new JsonMapper();
     private static final Set<String> EVENTS = Set.of("events", "_rare_events");
     /// Macros that return rows where each relation has some that they are called with.
