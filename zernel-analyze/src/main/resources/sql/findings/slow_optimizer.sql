@@ -7,7 +7,9 @@
 -- On a CPU, samples tell many small parameters, where most of the time is around operators, from large ones, which take
 -- time to go through. Gradients of large embeddings are zero but for the rows of the batch: at most saved is then also
 -- what fills them with zeros.
--- Of a profiler's trace it applies where the job computes on a CPU, and many operators are in the optimizer.
+-- Of a profiler's trace it applies where the job computes on a CPU, and many operators are in the optimizer, or it is
+-- the whole gradients of embeddings (`aten::embedding_dense_backward`) that it goes through; operators that take most
+-- of its time tell large parameters.
 --
 -- needs: step_mean, step_work, gpu_busy, files, _rare_events, _launched, _step_spans, _sampled, _off_cpu_steps
 -- needs: _thread_wait_spans, events, phase_words, _step_samples, _operator_frames
@@ -26,7 +28,8 @@ WITH
             50 AS min_samples, -- of the training thread in it, that tell how large parameters are
             0.25 AS most_around, -- of these, around operators or in Python, where parameters are large
             50 AS many_launches, -- in the optimizer of a step, from which on they are worth a word
-            50 AS many_operators -- in that of a step on a CPU, by a trace: a fused one has two for all parameters
+            50 AS many_operators, -- in that of a step on a CPU, by a trace: a fused one has two for all parameters
+            0.05 AS min_dense_share -- of the optimizer's time, that embeddings take to make their gradients
     ),
     held_up AS (
         SELECT
@@ -92,17 +95,31 @@ WITH
         CROSS JOIN thresholds
         WHERE samples >= thresholds.min_samples AND around_share <= thresholds.most_around
     ),
+    dense AS (
+        SELECT events.recording, events.pid, sum(events.dur_ns) / count(DISTINCT steps.step) AS dense_ns
+        FROM events
+        ASOF JOIN _step_spans AS steps
+            ON steps.recording = events.recording AND steps.pid = events.pid AND steps.from_ns <= events.ts_ns
+        WHERE events.kind = 'torch_op'
+            AND events.name = 'aten::embedding_dense_backward'
+            AND events.ts_ns < steps.until_ns
+            AND steps.steady
+            AND events.recording IN (SELECT recording FROM files WHERE state = 'trace')
+        GROUP BY ALL
+    ),
     costs AS (
         SELECT
             parts.*,
             sizes.samples,
             sizes.around_share,
+            dense.dense_ns,
             least(parts.optimizer_ns - thresholds.usual_share * parts.step_ns, busy.idle_ns) AS lost_ns,
-            coalesce(sizes.filled_share, 0) * parts.optimizer_ns AS filled_ns,
+            coalesce(dense.dense_ns, sizes.filled_share * parts.optimizer_ns, 0) AS filled_ns,
             least(parts.optimizer_ns + parts.locked_ns + parts.ready_ns + filled_ns, busy.most_idle_ns) AS bound_ns,
             busy.least_idle_ns
         FROM parts
         LEFT JOIN sizes ON sizes.recording = parts.recording AND sizes.pid = parts.pid AND sizes.tid = parts.tid
+        LEFT JOIN dense ON dense.recording = parts.recording AND dense.pid = parts.pid
         LEFT JOIN gpu_busy AS busy ON busy.recording = parts.recording AND busy.pid = parts.pid
         CROSS JOIN thresholds
         WHERE parts.steps >= CASE
@@ -148,7 +165,7 @@ WITH
     ),
     -- The outermost of each thread.
     operators AS (
-        SELECT events.recording, events.pid, events.ts_ns AS at_ns
+        SELECT events.recording, events.pid, events.ts_ns AS at_ns, events.dur_ns AS operator_ns
         FROM events
         JOIN costs ON costs.recording = events.recording AND costs.pid = events.pid AND costs.tid = events.tid
         JOIN files ON files.recording = events.recording
@@ -162,10 +179,29 @@ WITH
             TRUE
         )
     ),
-    traced AS (
-        SELECT recording, pid, count(DISTINCT at_ns) / count(DISTINCT step) AS operators
+    counts AS (
+        SELECT
+            recording,
+            pid,
+            count(DISTINCT at_ns) / count(DISTINCT step) AS operators,
+            sum(operator_ns) / count(DISTINCT step) AS operators_ns
         FROM in_spans(operators, optimizers)
         GROUP BY recording, pid
+    ),
+    traced AS (
+        SELECT
+            counts.recording,
+            counts.pid,
+            counts.operators,
+            counts.operators_ns / costs.optimizer_ns AS share,
+            coalesce(
+                share >= 1 - thresholds.most_around
+                    AND costs.dense_ns >= thresholds.min_dense_share * costs.optimizer_ns,
+                FALSE
+            ) AS is_dense
+        FROM counts
+        JOIN costs USING (recording, pid)
+        CROSS JOIN thresholds
     ),
     worked AS (
         SELECT recording, pid, avg(launches) AS launches
@@ -208,17 +244,23 @@ SELECT
         END
         || CASE
             WHEN filled_ns >= told_share * step_ns
-                THEN format('filling gradients with zeros takes {} more; ', ms(filled_ns))
+                THEN format('{} takes {} more; ', CASE
+                    WHEN dense_ns IS NULL THEN 'filling gradients with zeros'
+                    ELSE 'making gradients for all rows of embeddings, as the profiler has it,'
+                END, ms(filled_ns))
             ELSE ''
         END
         || CASE
+            WHEN traced.is_dense
+                THEN format('operators, {:.0f} a step, take {} of it, so parameters are large; ',
+                    traced.operators, pct(least(traced.share, 1)))
             WHEN traced.operators IS NOT NULL
                 THEN format('{:.0f} operators a step are in it; with the profiler on, without which it is less; ',
                     traced.operators)
             ELSE ''
         END AS evidence, -- what it rests on
     CASE
-        WHEN around_share IS NOT NULL
+        WHEN around_share IS NOT NULL OR traced.is_dense
             THEN 'sparse=True with SparseAdam for large embeddings, so that only the rows of a batch are updated, '
                 || 'unless a table is the output layer too; else fused=True, which goes through the memory once; or '
                 || 'step less often: accumulate gradients'
@@ -239,5 +281,5 @@ LEFT JOIN (SELECT DISTINCT recording, pid, on_gpu FROM phase_words) AS words USI
 WHERE lost_ns > 0
     AND (
         recording NOT IN (SELECT recording FROM files WHERE state = 'trace')
-        OR traced.operators >= thresholds.many_operators AND NOT words.on_gpu
+        OR (traced.operators >= thresholds.many_operators OR traced.is_dense) AND NOT words.on_gpu
     )

@@ -444,6 +444,43 @@ public class TracedOperatorsTest {
         }
     }
 
+    /// Steps of 20 ms with a table of embeddings, 12 of them in a fused optimizer, and so many to make its gradient.
+    private static TraceFixture updatingEmbeddings(double gradientMs, double optimizedMs) {
+        TraceFixture trace = trace(100);
+        for (int i = 0; i < 6; i++) {
+            double at = i * 20;
+            trace.range("ProfilerStep#" + i, 100, at, 20).operator("aten::embedding", 100, at + 1, 2);
+            trace.operator("autograd::engine::evaluate_function: EmbeddingBackward0", 100, at + 4, gradientMs + 0.1);
+            trace.operator("aten::embedding_dense_backward", 100, at + 4.05, gradientMs);
+            trace.range("Optimizer.step#Adam.step", 100, at + 7, 12);
+            trace.operator("aten::_fused_adam_", 100, at + 7.1, optimizedMs);
+        }
+        return trace;
+    }
+
+    @Test
+    void slowOptimizerAdvisesSparseGradientsForEmbeddingsInATrace() {
+        try (Database database = open(updatingEmbeddings(2, 11.4))) {
+            Finding finding = database.diagnose("slow_optimizer").getFirst();
+            assertThat(finding.lostMillisPerStep()).isEqualTo(10.0);
+            assertThat(finding.maxSpeedup()).isEqualTo(3.33);
+            assertThat(finding.advice()).startsWith("sparse=True with SparseAdam for large embeddings");
+            assertThat(finding.evidence())
+                    .contains("; making gradients for all rows of embeddings, as the profiler has it, takes 2.0 ms more; ")
+                    .contains("operators, 1 a step, take 95 % of it, so parameters are large; ");
+        }
+    }
+
+    @Test
+    void slowOptimizerIsSilentForAFusedOneWithSmallEmbeddingsOrMuchPythonInATrace() {
+        try (Database database = open(updatingEmbeddings(0.1, 11.4))) {
+            assertThat(database.diagnose("slow_optimizer")).isEmpty();
+        }
+        try (Database database = open(updatingEmbeddings(2, 4))) {
+            assertThat(database.diagnose("slow_optimizer")).isEmpty();
+        }
+    }
+
     /// So many steps of 20 ms, the seventh of which takes much longer.
     private static TraceFixture withASlowStep(int steps, double slowMs) {
         TraceFixture trace = trace(100);
