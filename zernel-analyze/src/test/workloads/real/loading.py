@@ -8,6 +8,7 @@ import sys
 import time
 
 import torch
+from torch import nn
 from torch.utils.data import DataLoader, Dataset
 
 from training import BATCH, Blur, Pictures, fit, network, pictures, sgd
@@ -190,6 +191,43 @@ def slow_collate(samples):
     for picture, _ in samples:
         pad(picture)
     return torch.stack([picture for picture, _ in samples]), torch.tensor([label for _, label in samples])
+
+
+class Readings(Dataset):
+    """Samples of many sensors, each with a few values: one tensor for each sensor, or one for all."""
+
+    SENSORS, VALUES = 128, 16
+
+    def __init__(self, count, in_one):
+        torch.manual_seed(1)
+        self.readings = torch.rand(64, self.SENSORS, self.VALUES)
+        self.count = count
+        self.in_one = in_one
+
+    def __len__(self):
+        return self.count
+
+    def __getitem__(self, index):
+        readings = self.readings[index % 64]
+        return (readings if self.in_one else dict(enumerate(readings.unbind()))), index % 10
+
+
+def many_tensors(run):
+    """Each tensor of a batch is handed over by itself, through a connection of its own."""
+    width = Readings.SENSORS * Readings.VALUES
+    model = nn.Sequential(nn.Flatten(), nn.Linear(width, 256), nn.ReLU(), nn.Linear(256, 256), nn.ReLU(), nn.Linear(256, 10))
+    samples = Readings(run.steps * 32, in_one=run.without)
+    batches = DataLoader(samples, 32, num_workers=1, collate_fn=in_few if run.advice else None)
+    fit(run, ((as_tensor(readings), labels) for readings, labels in batches), model)
+
+
+def as_tensor(readings):
+    return torch.stack(list(readings.values()), 1) if isinstance(readings, dict) else readings
+
+
+def in_few(samples):
+    readings = torch.stack([torch.stack(list(readings.values())) for readings, _ in samples])
+    return readings, torch.tensor([label for _, label in samples])
 
 
 if __name__ == "__main__":

@@ -4,6 +4,9 @@
 -- process is bound to some of the machine's CPUs, lost is what others save that are free. First steps are left out,
 -- because they hold start-up. Of a trace that is opened without a recording neither workers nor CPUs are known; one of
 -- few steps may be of first ones: that is said, and it is of low severity.
+-- Where the thread itself is busy in most of the wait, and waits on sockets often, that is the hand-over of many
+-- tensors: PyTorch passes the memory of each one by itself, through a connection of its own. What loading takes the
+-- workers beyond the rest of a step is then not lost at least.
 -- Workers that are idle have their batches ready: then the wait is the hand-over, or the sampler, which runs in the
 -- training process. Where loading takes the workers less than that, the thread itself would be faster, and at least the
 -- difference is lost. Else a hand-over is what workers cost, and worth a word from a tenth of the step on.
@@ -30,11 +33,13 @@ WITH
     waits AS (
         SELECT
             *,
-            -- What is saved at least where the thread itself loads, if that is worth while.
+            -- What is saved at least by a short hand-over, or where the thread itself loads, if that is worth while.
             CASE
+                WHEN cause = 'handed'
+                    THEN greatest(rest_ns - _hand_over_ns() - greatest(load_ns - (step_ns - rest_ns), 0), 0)
                 WHEN cause = 'idle' AND rest_ns - sampler_ns - load_ns >= min_share * step_ns
                     THEN rest_ns - sampler_ns - load_ns
-            END AS by_itself_ns
+            END AS least_saved_ns
         FROM data_wait_causes
         CROSS JOIN thresholds
     )
@@ -47,7 +52,7 @@ SELECT
     lost_ns, -- [ns] wait per step, at most as the GPU is idle
     bound_ns, -- [ns] saved at most, when no wait is left
     least_lost(
-        least(lost_ns - CASE WHEN most_crowd_ns > crowd_ns THEN crowd_ns ELSE 0 END, coalesce(by_itself_ns, lost_ns)),
+        least(lost_ns - CASE WHEN most_crowd_ns > crowd_ns THEN crowd_ns ELSE 0 END, coalesce(least_saved_ns, lost_ns)),
         least_idle_ns
     ) AS least_lost_ns, -- [ns] lost at least: the wait, or as the thread itself loads, without samples of the GPU
     CASE WHEN state = 'trace' AND steps < min_steps THEN 'low' END
@@ -70,7 +75,10 @@ SELECT
             WHEN cause = 'uneven'
                 THEN format('; {} of {} fetches of theirs take {}, the median of all is {}',
                     long_fetches, fetches, ms(long_fetch_ns), ms(usual_fetch_ns))
-            WHEN by_itself_ns IS NOT NULL
+            WHEN cause = 'handed'
+                THEN format('; in {} of that the training thread itself is busy to take batches over', ms(handed_ns))
+                    || format(', and waits on a socket {:.0f} times, as for each tensor', data_sockets)
+            WHEN least_saved_ns IS NOT NULL
                 THEN format('; that is the hand-over of batches, as loading takes the workers {} of a step',
                     ms(load_ns))
             ELSE ''
@@ -119,8 +127,14 @@ SELECT
             ELSE 'the longest fetches hold up batches that come after them: a larger prefetch_factor or more workers; '
                 || 'or make these samples cheaper'
         END
+        WHEN 'handed' THEN CASE
+            WHEN rest_ns - load_ns >= min_share * step_ns
+                THEN 'hand over few, large tensors, not many small ones: stack them in the data set or in collate_fn; '
+                    || 'or num_workers=0, as loading takes less than the hand-over'
+            ELSE 'hand over few, large tensors, not many small ones: stack them in the data set or in collate_fn'
+        END
         WHEN 'idle' THEN CASE
-            WHEN by_itself_ns IS NOT NULL
+            WHEN least_saved_ns IS NOT NULL
                 THEN 'num_workers=0, as loading takes less than the hand-over; or larger batches of few, large tensors'
             ELSE 'the workers are idle: look at what hands batches over (pin_memory, collate, batch size)'
         END
@@ -143,6 +157,6 @@ SELECT
 FROM waits
 LEFT JOIN _bound_cpus USING (recording, pid)
 LEFT JOIN files USING (recording)
-WHERE cause IN ('transform', 'idle', 'uneven', 'sampler', 'unseen', 'named', 'unmeasured')
+WHERE cause IN ('transform', 'handed', 'idle', 'uneven', 'sampler', 'unseen', 'named', 'unmeasured')
     AND steps >= CASE WHEN state = 'trace' THEN min_traced_steps ELSE min_steps END
-    AND lost_ns >= CASE WHEN cause = 'idle' AND by_itself_ns IS NULL THEN min_hand_over ELSE min_share END * step_ns
+    AND lost_ns >= CASE WHEN cause = 'idle' AND least_saved_ns IS NULL THEN min_hand_over ELSE min_share END * step_ns

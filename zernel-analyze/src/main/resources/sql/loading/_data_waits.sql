@@ -147,7 +147,12 @@ WITH
             tid,
             sum(dur_ns) AS off_ns,
             sum(CASE WHEN part = 'data_wait' THEN dur_ns ELSE 0 END) AS data_off_ns,
-            sum(CASE WHEN part = 'data_wait' THEN runq_ns ELSE 0 END) AS data_runq_ns
+            sum(CASE WHEN part = 'data_wait' THEN runq_ns ELSE 0 END) AS data_runq_ns,
+            sum(CASE
+                WHEN part = 'data_wait' AND blocked_ns > 0 AND NOT coalesce(object LIKE 'socket:%', FALSE) THEN dur_ns
+                ELSE 0
+            END) AS data_blocked_ns,
+            count_if(part = 'data_wait' AND blocked_ns > 0 AND object LIKE 'socket:%') AS data_sockets
         FROM _off_cpu_steps
         WHERE step_kind = 'train'
         GROUP BY ALL
@@ -166,7 +171,10 @@ SELECT
         AS copies, -- whether these reads copy what is in memory; not where the recording does not say
     coalesce(spans.off_ns, 0) / threads.steps AS off_ns, -- [ns] off the CPU, in a mean step
     coalesce(spans.data_off_ns, 0) / threads.steps AS data_off_ns, -- [ns] of it, while it waits for data
-    coalesce(spans.data_runq_ns, 0) / threads.steps AS data_runq_ns -- [ns] of that, ready to run, without a CPU
+    coalesce(spans.data_runq_ns, 0) / threads.steps AS data_runq_ns, -- [ns] of that, ready to run, without a CPU
+    spans.data_blocked_ns / threads.steps
+        AS data_blocked_ns, -- [ns] of it, blocked but not on a socket, until it ran again; NULL where that is not known
+    coalesce(spans.data_sockets, 0) / threads.steps AS data_sockets -- times it waits on a socket meanwhile
 FROM threads
 JOIN waits ON waits.recording = threads.recording AND waits.pid = threads.pid AND waits.tid = threads.tid
 LEFT JOIN reading
@@ -379,6 +387,8 @@ GROUP BY recording, pid, tid;
 -- More workers save what the training thread loads itself, but not its sampler, nor what it takes to get a batch from
 -- a worker. That is 0.3 ms of the thread's own time on a CPU at least: what PyTorch 2 took for two small tensors on a
 -- virtual machine of 2026, where the thread waited 0.5 ms and more for each.
+-- Where workers load, what the thread itself does in the wait is the hand-over, but for its sampler: what it is not
+-- blocked, and what it waits on sockets, through which each tensor's memory comes.
 -- Workers that compute also take the CPUs of the training's own computation. Where threads that compute for it are no
 -- more than the CPUs and have the CPU that the training thread wants, workers or other programs have the rest; the part
 -- of the workers is theirs by the CPUs that both use. At most all of it is, and what the threads of the pool wait.
@@ -399,6 +409,8 @@ WITH
             0.1 AS crowded_share, -- of the time of workers, ready without a CPU, from which on none is idle
             0.5 AS uneven_share, -- of the wait, that fetches of many times the usual length must take
             0.5 AS sampler_share, -- of the wait, from which on the sampler is to blame
+            0.5 AS handed_share, -- of the wait, from which on the hand-over of batches is
+            10 AS many_sockets, -- waits on sockets in a step, from which on it is that of many tensors
             0.2 AS sibling_share -- of a CPU, that the second thread of a core brings
     ),
     threads AS (
@@ -445,6 +457,10 @@ WITH
             coalesce(own.data_runq_ns, 0) AS data_runq_ns,
             coalesce(samplers.share, 0) * greatest(threads.data_ns - coalesce(own.data_off_ns, 0), 0) AS sampler_ns,
             coalesce(samplers.draws_each, FALSE) AS draws_each,
+            CASE
+                WHEN NOT threads.loads_in_process THEN greatest(rest_ns - own.data_blocked_ns - sampler_ns, 0)
+            END AS handed_ns,
+            own.data_sockets,
             -- CPUs that the job uses: the training thread's and its workers'.
             (threads.step_ns - CASE
                 WHEN threads.loads_in_process THEN coalesce(own.off_ns, 0)
@@ -610,6 +626,8 @@ WITH
             CASE
                 WHEN sampler_ns >= constants.sampler_share * data_ns AND sampler_ns > 0 THEN 'sampler'
                 WHEN NOT loads_in_process AND waiting_share IS NULL THEN 'unseen'
+                WHEN data_sockets >= constants.many_sockets AND handed_ns >= constants.handed_share * rest_ns
+                    THEN 'handed'
                 WHEN NOT loads_in_process
                     AND waiting_share >= constants.idle_share
                     AND long_share * step_ns >= constants.uneven_share * rest_ns
@@ -646,6 +664,8 @@ SELECT
     saved_ns, -- [ns] of it, that workers could take off the training thread: without its sampler and a hand-over
     sampler_ns, -- [ns] in a sampler, on a CPU, while it waits
     draws_each, -- whether that is mostly the order of a pass, drawn in most waits
+    handed_ns, -- [ns] of it, that the thread takes batches over from workers; NULL where that is not known
+    data_sockets, -- times that it waits on a socket meanwhile
     slow_ns, -- [ns] that loading takes too long
     crowd_ns, -- [ns] ready to run as the workers had the CPUs, outside of the wait
     most_crowd_ns, -- [ns] the same at most, with what it can wait for threads that compute for it and have no CPU
@@ -670,7 +690,7 @@ SELECT
     usual_fetch_ns, -- [ns] median of them
     long_fetches, -- those that take many times as long
     long_fetch_ns, -- [ns] median of these
-    cause, -- few, transform, storage, idle, uneven, sampler, unseen, named or unmeasured
+    cause, -- few, transform, storage, handed, idle, uneven, sampler, unseen, named or unmeasured
     useful_unbound_ns, -- [ns] saved on more CPUs, where it is bound; NULL where it is not, or others use them
     CASE cause
         WHEN 'few' THEN few_ns

@@ -343,6 +343,42 @@ class FindingsTest {
     }
 
     @Test
+    void dataBoundFiresForManyTensorsThatABusyWorkerHandsOver() {
+        Finding finding = only("data_bound", manyTensors(12));
+        assertThat(finding.lostMillisPerStep()).isEqualTo(15.0);
+        assertThat(finding.leastLostMillisPerStep()).isEqualTo(14.7); // less what getting any batch takes
+        assertThat(finding.evidence())
+                .contains("; in 15.0 ms of that the training thread itself is busy to take batches over, "
+                        + "and waits on a socket 12 times, as for each tensor; ");
+        assertThat(finding.advice()).startsWith("hand over few, large tensors, not many small ones: ");
+    }
+
+    @Test
+    void dataBoundIsSilentOfManyTensorsWhereTheyComeInTime() {
+        assertThat(run("data_bound", manyTensors(0))).noneMatch(finding -> finding.advice().startsWith("hand over"));
+    }
+
+    /// Steps of 50 ms, 15 of them in a wait with so many waits on a socket, or one for the pipe that batches come through.
+    private static RecordingFixture manyTensors(int sockets) {
+        RecordingFixture fixture = recording().training(11, 15).fork(0, 200);
+        for (int i = 0; i < 11; i++) {
+            for (int j = 0; j < sockets; j++) {
+                fixture.event("wait", "recvmsg", i * 50 + j + 0.5, 0.4, "status = 16, object = 'socket:[9]'")
+                        .event("sched", "off-cpu", i * 50 + j + 0.6, 0.2, "");
+            }
+            if (sockets == 0) {
+                fixture.event("wait", "poll", i * 50 + 0.5, 14.0, "status = 1, object = 'pipe:[8]'")
+                        .event("sched", "off-cpu", i * 50 + 0.6, 13.8, "");
+            }
+        }
+        fixture.on(200, 200, "pt_data_worker");
+        for (int i = 0; i < 11; i++) {
+            fixture.event("wait", "poll", i * 50 + 25, 20.0, "status = 1, object = 'pipe:[7]'"); // below half
+        }
+        return fixture.region("x", 500, 50).on(100, 100, "python3");
+    }
+
+    @Test
     void dataBoundIsSilentOfAHandOverThatTakesNoLongerThanLoadingWould() {
         assertThat(run("data_bound", handedOver(3, 15))).isEmpty(); // of 38 ms, and loading takes 4.2 ms
         assertThat(run("data_bound", handedOver(4, 14))).hasSize(1); // a tenth of a step
