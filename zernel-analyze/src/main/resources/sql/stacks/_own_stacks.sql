@@ -11,7 +11,7 @@ WITH
     inner_frames AS (
         SELECT
             id,
-            min(frame) FILTER (NOT native AND module IS NULL) AS own,
+            min(frame) FILTER (own) AS own,
             min(frame) FILTER (NOT native AND module = 'torch') AS torch,
             min(frame) FILTER (
                 native

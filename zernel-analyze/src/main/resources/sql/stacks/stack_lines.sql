@@ -2,6 +2,7 @@
 --
 -- It is the innermost frame of the user's own code, in no package and no standard library; of code that has a file,
 -- before code that was given as text. Where there is none, it is the innermost frame of Python, else of native code.
+-- What forked a process of multiprocessing, as a data worker, is not its own.
 --
 -- needs: _stack_frames, _stack_texts
 CREATE TABLE stack_lines AS
@@ -10,14 +11,14 @@ WITH
         SELECT
             id,
             coalesce(
-                min(frame) FILTER (module IS NULL AND NOT native AND file NOT LIKE '<%'),
-                min(frame) FILTER (module IS NULL AND NOT native),
+                min(frame) FILTER (own AND file NOT LIKE '<%'),
+                min(frame) FILTER (own),
                 min(frame) FILTER (NOT native),
                 min(frame) FILTER (file IS NOT NULL AND NOT interpreter),
                 min(frame) FILTER (file IS NOT NULL),
                 min(frame)
             ) AS frame,
-            bool_or(module IS NULL AND NOT native) AS own,
+            bool_or(own) AS own,
             bool_or(NOT native) AS python
         FROM _stack_frames
         GROUP BY id

@@ -124,7 +124,7 @@ WITH
     own_frames AS (
         SELECT id, min(frame) AS frame
         FROM _stack_frames
-        WHERE module IS NULL AND NOT native
+        WHERE own
         GROUP BY id
     ),
     rows AS (
@@ -168,7 +168,7 @@ WITH
             GROUP BY recording, pid, tid, id
         ) AS sums
         JOIN _stack_frames AS frames ON frames.id = sums.id
-        WHERE frames.module IS NULL AND NOT frames.native AND frames.called NOT LIKE '%>'
+        WHERE frames.own AND frames.called NOT LIKE '%>'
         GROUP BY ALL
     ),
     branches AS (

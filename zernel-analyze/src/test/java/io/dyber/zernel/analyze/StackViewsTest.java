@@ -94,6 +94,9 @@ class StackViewsTest {
         // code without a file is the user's where there is no other
         "<module> (<string>:1);spawn_main (/usr/lib/python3.12/multiprocessing/spawn.py:9);f (/me/a.py:2);g (<string>:7), a.py:2 f, g",
         "<module> (<string>:4);wait (/usr/lib/python3.12/threading.py:9), <string>:4 <module>, wait",
+        // what forked a process is not its own
+        "main (/me/a.py:3);start (/usr/lib/python3.12/multiprocessing/process.py:5);BaseProcess._bootstrap (/usr/lib/python3.12/multiprocessing/process.py:9);run (/me/b.py:2);read (/usr/lib/python3.12/io.py:4), b.py:2 run, read",
+        "main (/me/a.py:3);_bootstrap (/usr/lib/python3.12/multiprocessing/process.py:9);fetch (/v/site-packages/torch/utils/data/fetch.py:2);stack (libtorch_cpu.so), fetch.py:2 fetch, stack",
         // none of the user's: the innermost of Python, else of native code
         "[deeper];run (/usr/lib/python3.12/threading.py:9);work (/v/site-packages/torch/pin.py:2);poll (libc.so.6), pin.py:2 work, poll",
         "clone (libc.so.6);gomp_thread_start (libgomp.so.1);at::parallel(int) (libtorch_cpu.so), at::parallel (libtorch_cpu.so), null",
