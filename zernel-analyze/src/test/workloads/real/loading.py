@@ -221,6 +221,46 @@ def many_tensors(run):
     fit(run, ((as_tensor(readings), labels) for readings, labels in batches), model)
 
 
+class Documents(Dataset):
+    """Samples of words with their places, as a tokenizer gives them: objects of Python, or the numbers of the words."""
+
+    WORDS = 600
+
+    def __init__(self, count, as_numbers):
+        self.count = count
+        self.as_numbers = as_numbers
+
+    def __len__(self):
+        return self.count
+
+    def __getitem__(self, index):
+        words = [index * place % 1000 for place in range(self.WORDS)]
+        if self.as_numbers:
+            return torch.tensor(words), index % 10
+        return [{"id": word, "text": f"w{word}", "at": (place, place + 1)} for place, word in enumerate(words)], index % 10
+
+
+def object_batches(run):
+    """The training process makes objects of the bytes that a worker sends, one by one."""
+    model = nn.Sequential(nn.EmbeddingBag(1000, 64), nn.Linear(64, 10))
+    samples = Documents(run.steps * 32, as_numbers=run.without)
+    batches = DataLoader(samples, 32, num_workers=2, collate_fn=None if run.without else numbers if run.advice else apart)
+    fit(run, ((words if torch.is_tensor(words) else torch.tensor(words_of(words)), labels) for words, labels in batches), model)
+
+
+def words_of(documents):
+    return [[word["id"] for word in document] for document in documents]
+
+
+def apart(samples):
+    return [document for document, _ in samples], torch.tensor([label for _, label in samples])
+
+
+def numbers(samples):
+    documents, labels = apart(samples)
+    return torch.tensor(words_of(documents)), labels
+
+
 def as_tensor(readings):
     return torch.stack(list(readings.values()), 1) if isinstance(readings, dict) else readings
 

@@ -5,8 +5,9 @@
 -- because they hold start-up. Of a trace that is opened without a recording neither workers nor CPUs are known; one of
 -- few steps may be of first ones: that is said, and it is of low severity.
 -- Where the thread itself is busy in most of the wait, and waits on sockets often, that is the hand-over of many
--- tensors: PyTorch passes the memory of each one by itself, through a connection of its own. What loading takes the
--- workers beyond the rest of a step is then not lost at least.
+-- tensors: PyTorch passes the memory of each one by itself, through a connection of its own. Python objects come as
+-- bytes, of which the training thread makes objects again, on its CPU. What loading takes the workers beyond the rest
+-- of a step is then not lost at least.
 -- Workers that are idle have their batches ready: then the wait is the hand-over, or the sampler, which runs in the
 -- training process. Where loading takes the workers less than that, the thread itself would be faster, and at least the
 -- difference is lost. Else a hand-over is what workers cost, and worth a word from a tenth of the step on.
@@ -35,7 +36,7 @@ WITH
             *,
             -- What is saved at least by a short hand-over, or where the thread itself loads, if that is worth while.
             CASE
-                WHEN cause = 'handed'
+                WHEN cause IN ('tensors', 'objects')
                     THEN greatest(rest_ns - _hand_over_ns() - greatest(load_ns - (step_ns - rest_ns), 0), 0)
                 WHEN cause = 'idle' AND rest_ns - sampler_ns - load_ns >= min_share * step_ns
                     THEN rest_ns - sampler_ns - load_ns
@@ -75,7 +76,10 @@ SELECT
             WHEN cause = 'uneven'
                 THEN format('; {} of {} fetches of theirs take {}, the median of all is {}',
                     long_fetches, fetches, ms(long_fetch_ns), ms(usual_fetch_ns))
-            WHEN cause = 'handed'
+            WHEN cause = 'objects'
+                THEN format('; in {} of that the training thread makes Python objects of what the workers sent',
+                    ms(objects_ns))
+            WHEN cause = 'tensors'
                 THEN format('; in {} of that the training thread itself is busy to take batches over', ms(handed_ns))
                     || format(', and waits on a socket {:.0f} times, as for each tensor', data_sockets)
             WHEN least_saved_ns IS NOT NULL
@@ -127,7 +131,10 @@ SELECT
             ELSE 'the longest fetches hold up batches that come after them: a larger prefetch_factor or more workers; '
                 || 'or make these samples cheaper'
         END
-        WHEN 'handed' THEN CASE
+        WHEN 'objects'
+            THEN 'hand over tensors or arrays, not lists and dictionaries of Python objects: make these of them in the '
+                || 'data set or in collate_fn'
+        WHEN 'tensors' THEN CASE
             WHEN rest_ns - load_ns >= min_share * step_ns
                 THEN 'hand over few, large tensors, not many small ones: stack them in the data set or in collate_fn; '
                     || 'or num_workers=0, as loading takes less than the hand-over'
@@ -157,6 +164,6 @@ SELECT
 FROM waits
 LEFT JOIN _bound_cpus USING (recording, pid)
 LEFT JOIN files USING (recording)
-WHERE cause IN ('transform', 'handed', 'idle', 'uneven', 'sampler', 'unseen', 'named', 'unmeasured')
+WHERE cause IN ('transform', 'tensors', 'objects', 'idle', 'uneven', 'sampler', 'unseen', 'named', 'unmeasured')
     AND steps >= CASE WHEN state = 'trace' THEN min_traced_steps ELSE min_steps END
     AND lost_ns >= CASE WHEN cause = 'idle' AND least_saved_ns IS NULL THEN min_hand_over ELSE min_share END * step_ns

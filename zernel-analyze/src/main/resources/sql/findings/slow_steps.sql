@@ -405,7 +405,8 @@ SELECT
         WHEN phase = 'DataLoading'
             THEN 'look at the batches of these steps: outliers in size, or workers that were restarted'
         WHEN phase = 'Unknown'
-            THEN 'look at what runs between steps: checkpoint, evaluation, logging, garbage collection'
+            THEN 'look at what runs between steps then: rollouts, evaluation, checkpoints, logging; do that less '
+                || 'often, or for many at once'
         ELSE 'look at what differs in these steps: shapes, recompilation, other load on the machine'
     END AS advice, -- what to try
     'zernel-analyze sql {} "FROM step_outliers ORDER BY dur_ns DESC LIMIT 10"' AS next_command -- to see more

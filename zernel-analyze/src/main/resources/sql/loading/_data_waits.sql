@@ -200,14 +200,15 @@ LEFT JOIN _role_waits AS named
     AND named.pid = threads.pid
     AND named.tid = threads.tid;
 
--- How much of what training threads do on a CPU while they wait for data is in a sampler, by samples.
+-- What training threads do on a CPU while they wait for data, by samples: a sampler, or objects of a batch.
 --
--- Samplers run in the training process, however many workers there are. PyTorch's own draw the order of a whole pass
--- when its first batch is asked for, so where that is most of it and a usual wait is as long as the mean one, each step
--- begins a pass.
+-- What a worker sends comes through a queue as bytes, of which the training thread makes objects: that of tensors is
+-- left out, whose memory comes by itself. Samplers run in the training process, however many workers there are.
+-- PyTorch's own draw the order of a whole pass when its first batch is asked for, so where that is most of it and a
+-- usual wait is as long as the mean one, each step begins a pass.
 --
 -- needs: stack_events, _stack_frames, data_wait
-CREATE VIEW _sampler_waits AS
+CREATE VIEW _wait_samples AS
 WITH
     constants AS (
         SELECT
@@ -222,6 +223,8 @@ WITH
                 regexp_matches(function, '(^|\.)_next_index$')
                 OR regexp_matches(file, '/torch/utils/data/(sampler|distributed)\.py$')
             ) AS samples,
+            bool_or(regexp_matches(function, '(^|\.)get$') AND regexp_matches(file, '/multiprocess(ing)?/queues\.py$'))
+                AND NOT bool_or(regexp_matches(file, '/torch/multiprocessing/reductions\.py$')) AS makes_objects,
             arg_min(
                 regexp_matches(coalesce(file, ''), '/torch/utils/data/(sampler|distributed)\.py$')
                     AND regexp_matches(coalesce(function, ''), '(Random|Distributed)Sampler\.__iter__$'),
@@ -242,6 +245,7 @@ WITH
             events.tid,
             count(*) AS samples,
             avg(CASE WHEN inside.samples THEN 1.0 ELSE 0.0 END) AS share,
+            avg(CASE WHEN inside.makes_objects THEN 1.0 ELSE 0.0 END) AS objects_share,
             avg(CASE WHEN inside.draws THEN 1.0 ELSE 0.0 END) AS draw_share
         FROM stack_events AS events
         JOIN inside ON inside.id = events.id
@@ -258,13 +262,15 @@ SELECT
     taken.pid, -- process
     taken.tid, -- training thread
     taken.share, -- share of its time on a CPU in waits that is in a sampler, 0 to 1
-    taken.draw_share >= constants.draw_share * taken.share
+    taken.objects_share, -- share of it, that makes objects of what workers sent, but for tensors
+    taken.share > 0
+        AND taken.draw_share >= constants.draw_share * taken.share
         AND waits.usual_ns >= constants.usual_share * waits.mean_ns
         AS draws_each -- whether that is mostly a pass's order, drawn in most waits
 FROM taken
 JOIN waits ON waits.recording = taken.recording AND waits.pid = taken.pid AND waits.tid = taken.tid
 CROSS JOIN constants
-WHERE taken.samples >= constants.least_samples AND taken.share > 0;
+WHERE taken.samples >= constants.least_samples;
 
 -- Fetches of data workers that take many times as long as the usual one, per process that trains.
 --
@@ -394,7 +400,7 @@ GROUP BY recording, pid, tid;
 -- of the workers is theirs by the CPUs that both use. At most all of it is, and what the threads of the pool wait.
 --
 -- needs: training_threads, _own_loading, worker_crews, worker_starts, gpu_busy, host_usage, _bound_cpus, _cpu_waits
--- needs: _sampler_waits, _uneven_fetches, _pool_delays
+-- needs: _wait_samples, _uneven_fetches, _pool_delays
 -- digest: kept
 CREATE TABLE _data_waits AS
 WITH
@@ -455,11 +461,13 @@ WITH
             crews.read_bytes / nullif(crews.window_ns * crews.io_share / 1e9, 0) AS bytes_per_s,
             coalesce(own.data_off_ns, 0) AS data_off_ns,
             coalesce(own.data_runq_ns, 0) AS data_runq_ns,
-            coalesce(samplers.share, 0) * greatest(threads.data_ns - coalesce(own.data_off_ns, 0), 0) AS sampler_ns,
-            coalesce(samplers.draws_each, FALSE) AS draws_each,
+            greatest(threads.data_ns - coalesce(own.data_off_ns, 0), 0) AS data_cpu_ns,
+            coalesce(samples.share, 0) * data_cpu_ns AS sampler_ns,
+            coalesce(samples.draws_each, FALSE) AS draws_each,
             CASE
                 WHEN NOT threads.loads_in_process THEN greatest(rest_ns - own.data_blocked_ns - sampler_ns, 0)
             END AS handed_ns,
+            CASE WHEN NOT threads.loads_in_process THEN samples.objects_share * data_cpu_ns END AS objects_ns,
             own.data_sockets,
             -- CPUs that the job uses: the training thread's and its workers'.
             (threads.step_ns - CASE
@@ -503,10 +511,10 @@ WITH
             ON own.recording = threads.recording
             AND own.pid = threads.pid
             AND own.tid = threads.tid
-        LEFT JOIN _sampler_waits AS samplers
-            ON samplers.recording = threads.recording
-            AND samplers.pid = threads.pid
-            AND samplers.tid = threads.tid
+        LEFT JOIN _wait_samples AS samples
+            ON samples.recording = threads.recording
+            AND samples.pid = threads.pid
+            AND samples.tid = threads.tid
         LEFT JOIN worker_starts AS starts
             ON starts.recording = threads.recording
             AND starts.pid = threads.pid
@@ -627,7 +635,8 @@ WITH
                 WHEN sampler_ns >= constants.sampler_share * data_ns AND sampler_ns > 0 THEN 'sampler'
                 WHEN NOT loads_in_process AND waiting_share IS NULL THEN 'unseen'
                 WHEN data_sockets >= constants.many_sockets AND handed_ns >= constants.handed_share * rest_ns
-                    THEN 'handed'
+                    THEN 'tensors'
+                WHEN objects_ns >= constants.handed_share * rest_ns AND objects_ns > 0 THEN 'objects'
                 WHEN NOT loads_in_process
                     AND waiting_share >= constants.idle_share
                     AND long_share * step_ns >= constants.uneven_share * rest_ns
@@ -666,6 +675,7 @@ SELECT
     draws_each, -- whether that is mostly the order of a pass, drawn in most waits
     handed_ns, -- [ns] of it, that the thread takes batches over from workers; NULL where that is not known
     data_sockets, -- times that it waits on a socket meanwhile
+    objects_ns, -- [ns] on a CPU, to make objects of what workers sent, but for tensors; NULL where that is not known
     slow_ns, -- [ns] that loading takes too long
     crowd_ns, -- [ns] ready to run as the workers had the CPUs, outside of the wait
     most_crowd_ns, -- [ns] the same at most, with what it can wait for threads that compute for it and have no CPU
@@ -690,7 +700,7 @@ SELECT
     usual_fetch_ns, -- [ns] median of them
     long_fetches, -- those that take many times as long
     long_fetch_ns, -- [ns] median of these
-    cause, -- few, transform, storage, handed, idle, uneven, sampler, unseen, named or unmeasured
+    cause, -- few, transform, storage, tensors, objects, idle, uneven, sampler, unseen, named or unmeasured
     useful_unbound_ns, -- [ns] saved on more CPUs, where it is bound; NULL where it is not, or others use them
     CASE cause
         WHEN 'few' THEN few_ns

@@ -2,12 +2,13 @@
 --
 -- Waits for workers that start again are left to the view worker_starts. The cause of the rest is `few` (more workers
 -- would be in time), `transform` (loading is work on the CPU, and no CPU is left for more workers), `storage` (what
--- loads is mostly in reads, which block in the training process), `handed` (the thread itself is busy to take batches
--- of many tensors over from the workers), `idle` (the workers wait for indices: handing over is slow), `uneven` (the
--- same, while single fetches take many times as long as the usual one: batches are handed out in order), `sampler`
--- (most of it is in a sampler, in the training process), `unseen` (no worker was recorded), `named` (a function with
--- the role data_wait that does not read), `unmeasured` (nothing says how many CPUs there are, as in a trace that is
--- opened without a recording) or `late` (this rank of several is late by as much, see late_ranks).
+-- loads is mostly in reads, which block in the training process), `tensors` (the thread itself is busy to take many
+-- tensors over from the workers), `objects` (the same, to make Python objects of what they sent), `idle` (the workers
+-- wait for indices: handing over is slow), `uneven` (the same, while single fetches take many times as long as the
+-- usual one: batches are handed out in order), `sampler` (most of it is in a sampler, in the training process),
+-- `unseen` (no worker was recorded), `named` (a function with the role data_wait that does not read), `unmeasured`
+-- (nothing says how many CPUs there are, as in a trace that is opened without a recording) or `late` (this rank of
+-- several is late by as much, see late_ranks).
 -- More workers bring a step to the longest of what the training thread does beside waiting, and of all work on the
 -- CPU, its own and that of loading, divided by the CPUs that the job has or could have; loading that mostly waits needs
 -- none. Two CPUs may be the two threads of a core, which together do little more than one: at least, CPUs beyond half
@@ -60,7 +61,7 @@ SELECT
     usual_fetch_ns, -- [ns] median of them
     long_fetches, -- those that take many times as long
     long_fetch_ns, -- [ns] median of these
-    cause, -- few, transform, storage, handed, idle, uneven, sampler, unseen, named, unmeasured or late
+    cause, -- few, transform, storage, tensors, objects, idle, uneven, sampler, unseen, named, unmeasured or late
     names, -- functions with the role data_wait; NULL where a DataLoader tells it
     asleep_share, -- share of their time asleep or blocked, 0 to 1; NULL where that is not known
     loads_in_process, -- whether the thread loads data itself (num_workers=0)
@@ -79,6 +80,7 @@ SELECT
     draws_each, -- whether that is mostly the order of a pass, drawn in most waits
     handed_ns, -- [ns] of the wait, that the thread takes batches over from workers; NULL where that is not known
     data_sockets, -- times that it waits on a socket meanwhile, as for each tensor
+    objects_ns, -- [ns] on a CPU, to make objects of what workers sent, but for tensors; NULL where that is not known
     load_ns, -- [ns] of workers' time that loading a step's data takes; NULL where no worker was seen
     load_cpu_ns / nullif(load_ns, 0) AS load_cpu_share, -- share of loading that is on a CPU, at most, 0 to 1
     CAST(CASE cause

@@ -354,6 +354,37 @@ class FindingsTest {
     }
 
     @Test
+    void dataBoundFiresForObjectsThatTheTrainingThreadMakesOfWhatWorkersSent() {
+        Finding finding = only("data_bound", received("Queue.get (/usr/lib/python3.12/multiprocessing/queues.py:122)"));
+        assertThat(finding.lostMillisPerStep()).isEqualTo(15.0);
+        assertThat(finding.leastLostMillisPerStep()).isEqualTo(14.7); // less what getting any batch takes
+        assertThat(finding.evidence())
+                .contains("; in 15.0 ms of that the training thread makes Python objects of what the workers sent; ");
+        assertThat(finding.advice()).startsWith("hand over tensors or arrays, not lists and dictionaries of Python objects: ");
+    }
+
+    @Test
+    void dataBoundIsSilentOfObjectsWhereTensorsAreMade() {
+        String stack = "Queue.get (/usr/lib/python3.12/multiprocessing/queues.py:122);"
+                + "rebuild_storage_fd (/v/site-packages/torch/multiprocessing/reductions.py:541)";
+        assertThat(run("data_bound", received(stack))).noneMatch(finding -> finding.advice().startsWith("hand over"));
+    }
+
+    /// Steps of 50 ms that wait for 15 ms on a CPU, in a stack below the loader, while a worker waits for 20 ms.
+    private static RecordingFixture received(String below) {
+        RecordingFixture fixture = recording().training(11, 15).fork(0, 200);
+        String stack = "main (/me/train.py:9);_BaseDataLoaderIter.__next__ (/v/site-packages/torch/utils/data/dataloader.py:725);" + below;
+        for (int i = 0; i < 11; i++) {
+            fixture.sample(i * 50 + 3, stack).sample(i * 50 + 7, stack).sample(i * 50 + 11, stack);
+        }
+        fixture.on(200, 200, "pt_data_worker");
+        for (int i = 0; i < 11; i++) {
+            fixture.event("wait", "poll", i * 50 + 25, 20.0, "status = 1, object = 'pipe:[7]'");
+        }
+        return fixture.region("x", 500, 50).on(100, 100, "python3");
+    }
+
+    @Test
     void dataBoundIsSilentOfManyTensorsWhereTheyComeInTime() {
         assertThat(run("data_bound", manyTensors(0))).noneMatch(finding -> finding.advice().startsWith("hand over"));
     }

@@ -96,15 +96,10 @@ record LongestLines(String sentence, String others) {
     private static String placeInPart(Table.Row row) {
         String place = row.requiredText("place");
         String part = part(row);
-        String numbered = place.replaceFirst("^([^ ]+):(\\d+) ", "$1 ");
         if (place.equals(part)) {
             return "itself";
         }
-        if (place.startsWith(part + " -> ")) {
-            return place.substring(part.length() + 4);
-        }
-        boolean ownLine = numbered.equals(part) || numbered.startsWith(part + " -> ");
-        return ownLine ? "line " + place.replaceFirst("^[^ ]+:(\\d+) .*", "$1") + numbered.substring(part.length()) : place;
+        return place.startsWith(part + " -> ") ? place.substring(part.length() + 4) : place;
     }
 
     /// The function of the user's own that rows are told together by, or the line.

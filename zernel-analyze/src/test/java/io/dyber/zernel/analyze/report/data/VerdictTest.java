@@ -356,7 +356,7 @@ class VerdictTest {
                         row(1L, 100L, 101L, 4L, 8_000_000_000L, "serve.py answer", 0.2, 0.25,
                                 "serve.py:23 answer -> Linear.forward", "on-cpu", "on a CPU"));
         assertThat(verdict.sentence()).isEqualTo("No steps were seen; 4 threads of pid 100 spend 64.0 % of their 8.00 s in serve.py save: "
-                + "line 13 -> fsync: 44.0 % blocked on storage; line 10 -> dumps: 20.0 % on a CPU.");
+                + "serve.py:13 save -> fsync: 44.0 % blocked on storage; serve.py:10 save -> dumps: 20.0 % on a CPU.");
         assertThat(verdict.reason()).startsWith("Next most: serve.py answer: 25.0 %. `zernel-analyze stacks");
     }
 
