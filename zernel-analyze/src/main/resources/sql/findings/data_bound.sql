@@ -5,9 +5,9 @@
 -- because they hold start-up. Of a trace that is opened without a recording neither workers nor CPUs are known; one of
 -- few steps may be of first ones: that is said, and it is of low severity.
 -- Where the thread itself is busy in most of the wait, and waits on sockets often, that is the hand-over of many
--- tensors: PyTorch passes the memory of each one by itself, through a connection of its own. Python objects come as
--- bytes, of which the training thread makes objects again, on its CPU. What loading takes the workers beyond the rest
--- of a step is then not lost at least.
+-- tensors: PyTorch passes the memory of each one by itself, through a connection of its own. Python objects and
+-- NumPy arrays come as bytes, which the training thread reads and makes objects of again. What loading takes the
+-- workers beyond the rest of a step is then not lost at least.
 -- Workers that are idle have their batches ready: then the wait is the hand-over, or the sampler, which runs in the
 -- training process. Where loading takes the workers less than that, the thread itself would be faster, and at least the
 -- difference is lost. Else a hand-over is what workers cost, and worth a word from a tenth of the step on.
@@ -77,7 +77,7 @@ SELECT
                 THEN format('; {} of {} fetches of theirs take {}, the median of all is {}',
                     long_fetches, fetches, ms(long_fetch_ns), ms(usual_fetch_ns))
             WHEN cause = 'objects'
-                THEN format('; in {} of that the training thread makes Python objects of what the workers sent',
+                THEN format('; in {} of that the training thread reads and unpickles what the workers sent',
                     ms(objects_ns))
             WHEN cause = 'tensors'
                 THEN format('; in {} of that the training thread itself is busy to take batches over', ms(handed_ns))
@@ -132,8 +132,8 @@ SELECT
                 || 'or make these samples cheaper'
         END
         WHEN 'objects'
-            THEN 'hand over tensors or arrays, not lists and dictionaries of Python objects: make these of them in the '
-                || 'data set or in collate_fn'
+            THEN 'hand over tensors, which come in shared memory: lists, dictionaries and NumPy arrays come as bytes; '
+                || 'make tensors of them in the data set or in collate_fn'
         WHEN 'tensors' THEN CASE
             WHEN rest_ns - load_ns >= min_share * step_ns
                 THEN 'hand over few, large tensors, not many small ones: stack them in the data set or in collate_fn; '

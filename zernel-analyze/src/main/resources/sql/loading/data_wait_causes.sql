@@ -3,7 +3,7 @@
 -- Waits for workers that start again are left to the view worker_starts. The cause of the rest is `few` (more workers
 -- would be in time), `transform` (loading is work on the CPU, and no CPU is left for more workers), `storage` (what
 -- loads is mostly in reads, which block in the training process), `tensors` (the thread itself is busy to take many
--- tensors over from the workers), `objects` (the same, to make Python objects of what they sent), `idle` (the workers
+-- tensors over from the workers), `objects` (the same, to unpickle what they sent), `idle` (the workers
 -- wait for indices: handing over is slow), `uneven` (the same, while single fetches take many times as long as the
 -- usual one: batches are handed out in order), `sampler` (most of it is in a sampler, in the training process),
 -- `unseen` (no worker was recorded), `named` (a function with the role data_wait that does not read), `unmeasured`

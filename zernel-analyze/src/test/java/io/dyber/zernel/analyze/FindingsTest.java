@@ -359,8 +359,8 @@ class FindingsTest {
         assertThat(finding.lostMillisPerStep()).isEqualTo(15.0);
         assertThat(finding.leastLostMillisPerStep()).isEqualTo(14.7); // less what getting any batch takes
         assertThat(finding.evidence())
-                .contains("; in 15.0 ms of that the training thread makes Python objects of what the workers sent; ");
-        assertThat(finding.advice()).startsWith("hand over tensors or arrays, not lists and dictionaries of Python objects: ");
+                .contains("; in 15.0 ms of that the training thread reads and unpickles what the workers sent; ");
+        assertThat(finding.advice()).startsWith("hand over tensors, which come in shared memory: ");
     }
 
     @Test
