@@ -55,7 +55,7 @@ SELECT
     least_lost(
         least(lost_ns - CASE WHEN most_crowd_ns > crowd_ns THEN crowd_ns ELSE 0 END, coalesce(least_saved_ns, lost_ns)),
         least_idle_ns
-    ) AS least_lost_ns, -- [ns] lost at least: the wait, or as the thread itself loads, without samples of the GPU
+    ) AS least_lost_ns, -- [ns] lost at least: the wait, or what a way is known to save, without samples of the GPU
     CASE WHEN state = 'trace' AND steps < min_steps THEN 'low' END
         AS severity, -- where it is not that by the share of a step
     format('{}: {} waiting of {}; ', mean_of(steps), ms(data_ns), ms(step_ns))

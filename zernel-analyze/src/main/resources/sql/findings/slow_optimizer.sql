@@ -114,7 +114,7 @@ WITH
             sizes.around_share,
             dense.dense_ns,
             least(parts.optimizer_ns - thresholds.usual_share * parts.step_ns, busy.idle_ns) AS lost_ns,
-            coalesce(dense.dense_ns, sizes.filled_share * parts.optimizer_ns, 0) AS filled_ns,
+            coalesce(sizes.filled_share, 0) * parts.optimizer_ns AS filled_ns,
             least(parts.optimizer_ns + parts.locked_ns + parts.ready_ns + filled_ns, busy.most_idle_ns) AS bound_ns,
             busy.least_idle_ns
         FROM parts
@@ -194,11 +194,11 @@ WITH
             counts.pid,
             counts.operators,
             counts.operators_ns / costs.optimizer_ns AS share,
-            coalesce(
-                share >= 1 - thresholds.most_around
-                    AND costs.dense_ns >= thresholds.min_dense_share * costs.optimizer_ns,
-                FALSE
-            ) AS is_dense
+            CASE
+                WHEN share >= 1 - thresholds.most_around
+                    AND costs.dense_ns >= thresholds.min_dense_share * costs.optimizer_ns
+                    THEN costs.dense_ns
+            END AS dense_ns
         FROM counts
         JOIN costs USING (recording, pid)
         CROSS JOIN thresholds
@@ -216,7 +216,7 @@ SELECT
     optimizer_ns AS part_ns, -- [ns] shown as share of step time in the optimizer
     step_ns, -- [ns] step
     lost_ns, -- [ns] beyond what it may take, at most as the GPU is idle
-    bound_ns, -- [ns] saved at most, when it takes no time
+    bound_ns + coalesce(traced.dense_ns, 0) AS bound_ns, -- [ns] saved at most, when it takes no time
     least_lost(lost_ns, least_idle_ns) AS least_lost_ns, -- [ns] lost at least, without samples of the GPU
     least_idle_ns, -- [ns] the GPU is idle at least, without samples
     format('mean of {} steps: {} of {} in the optimizer ({} of a step is considered normal)',
@@ -244,23 +244,21 @@ SELECT
         END
         || CASE
             WHEN filled_ns >= told_share * step_ns
-                THEN format('{} takes {} more; ', CASE
-                    WHEN dense_ns IS NULL THEN 'filling gradients with zeros'
-                    ELSE 'making gradients for all rows of embeddings, as the profiler has it,'
-                END, ms(filled_ns))
+                THEN format('filling gradients with zeros takes {} more; ', ms(filled_ns))
             ELSE ''
         END
         || CASE
-            WHEN traced.is_dense
-                THEN format('operators, {:.0f} a step, take {} of it, so parameters are large; ',
-                    traced.operators, pct(least(traced.share, 1)))
+            WHEN traced.dense_ns IS NOT NULL
+                THEN format('operators, {:.0f} a step, take {} of it, so parameters are large; making gradients for '
+                    || 'all rows of embeddings takes {} more; ',
+                    traced.operators, pct(least(traced.share, 1)), ms(traced.dense_ns))
             WHEN traced.operators IS NOT NULL
                 THEN format('{:.0f} operators a step are in it; with the profiler on, without which it is less; ',
                     traced.operators)
             ELSE ''
         END AS evidence, -- what it rests on
     CASE
-        WHEN around_share IS NOT NULL OR traced.is_dense
+        WHEN around_share IS NOT NULL OR traced.dense_ns IS NOT NULL
             THEN 'sparse=True with SparseAdam for large embeddings, so that only the rows of a batch are updated, '
                 || 'unless a table is the output layer too; else fused=True, which goes through the memory once; or '
                 || 'step less often: accumulate gradients'
@@ -281,5 +279,5 @@ LEFT JOIN (SELECT DISTINCT recording, pid, on_gpu FROM phase_words) AS words USI
 WHERE lost_ns > 0
     AND (
         recording NOT IN (SELECT recording FROM files WHERE state = 'trace')
-        OR (traced.operators >= thresholds.many_operators OR traced.is_dense) AND NOT words.on_gpu
+        OR (traced.operators >= thresholds.many_operators OR traced.dense_ns IS NOT NULL) AND NOT words.on_gpu
     )

@@ -385,7 +385,8 @@ class FindingsTest {
     }
 
     @Test
-    void dataBoundIsSilentOfManyTensorsWhereTheyComeInTime() {
+    void dataBoundIsSilentOfTheHandOverOfFewTensorsOrOfABatchThatIsNotThere() {
+        assertThat(run("data_bound", manyTensors(9))).noneMatch(finding -> finding.advice().startsWith("hand over"));
         assertThat(run("data_bound", manyTensors(0))).noneMatch(finding -> finding.advice().startsWith("hand over"));
     }
 
