@@ -78,6 +78,12 @@ static int is_over(void)
 	return state() >= RING_ASIDE;
 }
 
+/* It is off, and what was launched before may be complete only now. */
+static int is_late(void)
+{
+	return off_since && now() - off_since < LATE_NS;
+}
+
 static void lose(enum lost_what what, uint64_t count)
 {
 	__atomic_fetch_add(&ring->lost[what], count, __ATOMIC_RELAXED);
@@ -498,7 +504,7 @@ static void tick(void)
 		switch_on();
 	else if (on && !control->wanted)
 		switch_off();
-	else if (on || now() - off_since < LATE_NS)
+	else if (on || is_late())
 		flush(0);
 }
 
@@ -506,7 +512,7 @@ static void tick(void)
 static void rest(uint32_t wanted)
 {
 	int on = state() == RING_ON, waits = !on && wanted;
-	long nanos = on || now() - off_since < LATE_NS ? FLUSH_NS : REST_NS;
+	long nanos = on || is_late() ? FLUSH_NS : REST_NS;
 	struct timespec time = { 0, waits ? 20000000 : nanos };
 
 	if (time.tv_nsec >= 1000000000l)
@@ -550,13 +556,16 @@ static int start_thread(void)
 
 static void at_exit(void *unused)
 {
+	int on;
+
 	(void)unused;
 	if (inert || is_over() || !take_turn())
 		return;
-	if (state() == RING_ON) {
+	on = state() == RING_ON;
+	if (on || is_late())
 		flush(FLUSH_FORCED);
+	if (on)
 		write_switch(0);
-	}
 	become(RING_ENDED);
 	end_turn();
 }

@@ -5,7 +5,8 @@
  *
  * Times are the time of day and STANDIN_CUPTI_SHIFT. What it told is written into the folder STANDIN_GPU, in CLOCK_MONOTONIC, at
  * the end of the process. STANDIN_CUPTI_TAKEN says after how many milliseconds another profiler has subscribed,
- * STANDIN_CUPTI_NOT_YET how many calls of cuptiActivityEnable come before CUDA is there.
+ * STANDIN_CUPTI_NOT_YET how many calls of cuptiActivityEnable come before CUDA is there, STANDIN_CUPTI_LATE how many milliseconds
+ * after its end an activity is complete.
  */
 #define _GNU_SOURCE
 #include "calls.h"
@@ -59,7 +60,7 @@ static buffer_completed *complete;
 static size_t dropped;
 static uint32_t correlations;
 static void *subscriber;
-static long began, shift;
+static long began, shift, late;
 static FILE *told;
 
 static __thread struct {
@@ -177,7 +178,7 @@ static void run(const struct called *row, const struct columns *is)
 		put(record, 92, 4, outer.correlation);
 		put(record, 104, 8, (uint64_t)(uintptr_t)(k < KERNEL_COUNT ? mangled[k] : "_Z5otherv"));
 		tell("gpu_kernel", k < KERNEL_COUNT ? titles[k] : "other()", start, end, is, stream, outer.correlation);
-		add(record, KERNEL_SIZE, end);
+		add(record, KERNEL_SIZE, end + late);
 		return;
 	}
 	if (is->copy_kind && strcmp(is->copy_kind, "memset") == 0) {
@@ -192,7 +193,7 @@ static void run(const struct called *row, const struct columns *is)
 		put(record, 32, 4, (uint64_t)current_device());
 		put(record, 40, 4, stream);
 		put(record, 44, 4, outer.correlation);
-		add(record, FILL_SIZE, end);
+		add(record, FILL_SIZE, end + late);
 		return;
 	}
 	int way = direction_of(is->copy_kind, &direction), peers = way == 10;
@@ -216,7 +217,7 @@ static void run(const struct called *row, const struct columns *is)
 	put(record, 32, 4, (uint64_t)current_device());
 	put(record, 40, 4, stream);
 	put(record, peers ? 60 : 44, 4, outer.correlation);
-	add(record, COPY_SIZE, end);
+	add(record, COPY_SIZE, end + late);
 }
 
 static int number_of(int driver, const char *symbol)
@@ -306,6 +307,8 @@ __attribute__((constructor)) static void start(void)
 	shift = t.tv_sec * 1000000000l + t.tv_nsec - began;
 	if (told_by_environment("STANDIN_CUPTI_SHIFT") != NONE)
 		shift += told_by_environment("STANDIN_CUPTI_SHIFT");
+	if (told_by_environment("STANDIN_CUPTI_LATE") != NONE)
+		late = told_by_environment("STANDIN_CUPTI_LATE") * 1000000;
 	pending = calloc(PENDING, sizeof(*pending));
 	open_told();
 	pthread_atfork(NULL, NULL, forget);

@@ -318,9 +318,12 @@ class GpuActivityIT {
         }
     }
 
-    @Test
-    void activityIsRecordedInTheWindowsOfDetail() {
-        try (Recording recording = stepping(Map.of(), List.of("--detail", "5/50"), "6", "100", "1", "5000")) {
+    /// A job that ends soon after a window has handed over what was complete late, too.
+    @ParameterizedTest
+    @ValueSource(strings = {"0", "120"})
+    void activityIsRecordedInTheWindowsOfDetail(String late) {
+        try (Recording recording = stepping(
+                Map.of("STANDIN_CUPTI_LATE", late), List.of("--detail", "5/50"), "6", "100", "1", "5000")) {
             tell(recording);
             JsonNode windows = onlyProcess(recording).path("windows");
             assertThat(recording.footer("zernel.detail").path("windows").size()).isGreaterThan(3);
