@@ -288,14 +288,14 @@ static void write_clock(void)
 	pthread_mutex_unlock(&writing);
 }
 
-static void write_switch(int on)
+static void write_switch(int on, long at)
 {
 	struct record_switch *record;
 
 	pthread_mutex_lock(&writing);
 	record = ring_reserve(ring, sizeof(*record), RECORD_SWITCH);
 	if (record) {
-		record->monotonic = (uint64_t)now();
+		record->monotonic = (uint64_t)at;
 		record->on = (uint32_t)on;
 		record->unused = 0;
 		ring_commit(ring);
@@ -388,6 +388,7 @@ static void enable_calls(uint8_t on)
 static void switch_on(void)
 {
 	static int tries;
+	long began = now();
 	int result;
 
 	if (is_taken()) {
@@ -413,7 +414,7 @@ static void switch_on(void)
 	find_launches();
 	enable_calls(1);
 	write_clock();
-	write_switch(1);
+	write_switch(1, began);
 	become(RING_ON);
 }
 
@@ -438,7 +439,7 @@ static void switch_off(void)
 		return;
 	}
 	disable();
-	write_switch(0);
+	write_switch(0, now());
 	flush(0);
 	off_since = now();
 	become(RING_OFF);
@@ -565,7 +566,7 @@ static void at_exit(void *unused)
 	if (on || is_late())
 		flush(FLUSH_FORCED);
 	if (on)
-		write_switch(0);
+		write_switch(0, now());
 	become(RING_ENDED);
 	end_turn();
 }

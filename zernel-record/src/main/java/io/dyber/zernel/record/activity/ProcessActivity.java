@@ -61,9 +61,16 @@ final class ProcessActivity implements AutoCloseable {
 
     /// A time in which activity was recorded, from the first activity to the end of the last; CLOCK_MONOTONIC.
     private static final class Window {
+        /// When recording was switched on.
+        final long opened;
+
         long first = Long.MAX_VALUE;
         long last = Long.MIN_VALUE;
         long rows;
+
+        Window(long opened) {
+            this.opened = opened;
+        }
     }
 
     ProcessActivity(ActivityRing ring, UnaryOperator<String> demangler, Sink sink) {
@@ -122,7 +129,11 @@ final class ProcessActivity implements AutoCloseable {
                 clock.add(data.get(JAVA_LONG, at), data.get(JAVA_LONG, at + 8), data.get(JAVA_LONG, at + 16));
                 turn();
             }
-            case ActivityRing.SWITCH -> open(data.get(JAVA_INT, at + 8) != 0);
+            case ActivityRing.SWITCH -> {
+                if (data.get(JAVA_INT, at + 8) != 0) {
+                    open(data.get(JAVA_LONG, at));
+                }
+            }
             default -> {
                 // The rest of the ring before it begins again.
             }
@@ -188,15 +199,23 @@ final class ProcessActivity implements AutoCloseable {
         }
     }
 
-    private void open(boolean on) {
-        if (on) {
-            // What was launched before is done with: it belongs to the window before.
-            resolve(old, true);
-            resolve(young, true);
-            if (windows.size() < MOST_WINDOWS) {
-                windows.add(new Window());
+    private void open(long now) {
+        if (windows.size() < MOST_WINDOWS) {
+            windows.add(new Window(now));
+        }
+    }
+
+    /// That in which it was launched, which a GPU that lags behind may complete in the next one.
+    private Window windowOf(long launched) {
+        if (windows.isEmpty()) {
+            open(launched);
+        }
+        for (int i = windows.size() - 1; i > 0; i--) {
+            if (windows.get(i).opened <= launched) {
+                return windows.get(i);
             }
         }
+        return windows.getFirst();
     }
 
     private void add(Activity activity) {
@@ -232,14 +251,12 @@ final class ProcessActivity implements AutoCloseable {
         long end = start + activity.end() - activity.start();
         rows++;
         unlaunched += launch == 0 ? 1 : 0;
-        if (windows.isEmpty()) {
-            windows.add(new Window());
-        }
-        Window window = windows.getLast();
+        long launched = launch == 0 ? 0 : clock.monotonic(launch);
+        Window window = windowOf(launch == 0 ? start : launched);
         window.first = Math.min(window.first, start);
         window.last = Math.max(window.last, end);
         window.rows++;
-        sink.row(ring.pid(), activity, start, end, launch == 0 ? 0 : clock.monotonic(launch));
+        sink.row(ring.pid(), activity, start, end, launched);
     }
 
     private String stateWord() {
