@@ -136,6 +136,11 @@ CREATE MACRO is_blocked_on_process(part, state) AS
 -- Whether a frame of Python is one of its import system, by the file; NULL where that is not known.
 CREATE MACRO is_import(file) AS file LIKE '%importlib._bootstrap%';
 
+-- Whether a function of Python does no more than call another: local ones of decorators, the call of a module.
+CREATE MACRO is_wrapper(function) AS regexp_matches(
+    function, '<locals>|<(lambda|listcomp|genexpr|dictcomp|setcomp)>$|(^|\.)(_wrapped_call_impl|_call_impl)$'
+);
+
 -- How long time buckets are by which spans of time are found: 2^bits ns, at most half a short span, or `least`. Then a
 -- span has few of them, and few spans are in one, which would each be tried for every point there.
 CREATE MACRO bucket_bits(span_ns, least) AS coalesce(greatest(CAST(floor(log2(span_ns)) AS BIGINT) - 1, least), least);

@@ -1,33 +1,58 @@
 -- Python's garbage collector stops the program again and again. While it runs, no thread of the process runs Python.
 --
 -- Of processes without steps, such as servers: all runs that took 100 us or longer, whichever thread they were in.
--- Does not apply to trainings (gc_stall), nor to runs only while modules are imported and while the process ends.
+-- With stacks, those while modules are imported at the start and while the interpreter ends do not count.
+-- Does not apply to trainings (gc_stall), nor to runs only at the start and at the end of a process.
 --
--- needs: events, processes, _threads
+-- needs: events, processes, _threads, _working_threads, stack_events, stack_lines
 -- severity: high from 25 % of the time of the process, medium from 10 %
 -- hint: gc.callbacks tell a program when it runs; `zernel-record probes` says whether its Python can be probed (gc)
 -- lines: the collections WHERE thread = 'process' AND waits = 'gc' AND stands
 WITH
     thresholds AS (
         SELECT
-            5 AS min_tenths, -- tenths of the life of the process that have runs: not only its start and its end
-            5000000000 AS min_ns, -- [ns] of the process: a shorter life is its start and its end
+            5 AS min_tenths, -- tenths of the time of the process that have runs: not only its start and its end
+            5000000000 AS min_ns, -- [ns] from its start to its end: a shorter life is its start and its end
             0.05 AS min_share, -- of the time of the process
             0.25 AS high_share, -- for high severity
             0.1 AS medium_share -- for medium severity
     ),
+    begins AS (
+        SELECT recording, pid, min(work_ns) AS first_ns
+        FROM _working_threads
+        GROUP BY recording, pid
+    ),
+    -- The interpreter ends when no code of the user's own is left on its stacks.
+    ends AS (
+        SELECT events.recording, events.pid, max(events.end_ns) AS last_ns
+        FROM stack_events AS events
+        JOIN stack_lines AS lines ON lines.id = events.id AND lines.own
+        GROUP BY events.recording, events.pid
+    ),
     lives AS (
-        SELECT recording, pid, min(first_ns) AS first_ns, max(last_ns) - min(first_ns) AS wall_ns
-        FROM _threads
-        GROUP BY ALL
+        SELECT
+            lives.recording,
+            lives.pid,
+            lives.last_ns - lives.first_ns AS life_ns,
+            coalesce(begins.first_ns, lives.first_ns) AS first_ns,
+            lives.last_ns,
+            CASE WHEN begins.first_ns < ends.last_ns THEN ends.last_ns ELSE lives.last_ns END AS works_until_ns
+        FROM (
+            SELECT recording, pid, min(first_ns) AS first_ns, max(last_ns) AS last_ns
+            FROM _threads
+            GROUP BY recording, pid
+        ) AS lives
+        LEFT JOIN begins ON begins.recording = lives.recording AND begins.pid = lives.pid
+        LEFT JOIN ends ON ends.recording = lives.recording AND ends.pid = lives.pid
     ),
     runs AS (
         SELECT
             runs.recording,
             runs.pid,
-            any_value(lives.wall_ns) AS wall_ns,
+            any_value(lives.life_ns) AS life_ns,
+            any_value(lives.last_ns - lives.first_ns) AS wall_ns,
             count(*) AS runs,
-            count(DISTINCT 10 * (runs.ts_ns - lives.first_ns) // lives.wall_ns) AS tenths,
+            count(DISTINCT 10 * (runs.ts_ns - lives.first_ns) // (lives.last_ns - lives.first_ns)) AS tenths,
             sum(runs.dur_ns) AS sum_ns,
             median(runs.dur_ns) AS p50_ns,
             max(runs.dur_ns) AS max_ns,
@@ -39,7 +64,12 @@ WITH
             ON processes.recording = runs.recording
             AND processes.pid = runs.pid
             AND processes.role = 'other'
-        JOIN lives ON lives.recording = runs.recording AND lives.pid = runs.pid AND lives.wall_ns > 0
+        JOIN lives
+            ON lives.recording = runs.recording
+            AND lives.pid = runs.pid
+            AND lives.first_ns <= runs.ts_ns
+            AND lives.works_until_ns >= runs.ts_ns
+            AND lives.last_ns > lives.first_ns
         WHERE runs.kind = 'gc' AND runs.dur_ns > 0
         GROUP BY runs.recording, runs.pid
     )
@@ -69,4 +99,4 @@ SELECT
         AS next_command -- to see more
 FROM runs
 CROSS JOIN thresholds
-WHERE wall_ns >= min_ns AND tenths >= min_tenths AND sum_ns >= min_share * wall_ns
+WHERE life_ns >= min_ns AND tenths >= min_tenths AND sum_ns >= min_share * wall_ns

@@ -77,7 +77,8 @@ GROUP BY samples.recording, samples.pid, samples.tid;
 -- half and one and a half of the backward pass, so what is lost is a range, and what is taken for the loss assumes
 -- three quarters. Whether the rest can be given to another process, made cheaper or left out, only its author knows.
 -- A profiler, debugger or measurement of coverage that follows each call of Python is named: its own code is a small
--- part of what it costs, as it also keeps the interpreter from its short ways.
+-- part of what it costs, as it also keeps the interpreter from its short ways. Where anomaly detection is on, it looks
+-- for NaN in the backward pass, too, which no sample tells apart: at most, that is all of it.
 -- Does not apply to jobs that launch work on a GPU (host_bound), where time off the CPU was not recorded, to one late
 -- rank of several (nccl_straggler), nor to steps in which it is below a millisecond, which any loop in Python has.
 --
@@ -160,9 +161,12 @@ WITH
         SELECT
             *,
             between_ns - forward_ns AS lost_ns,
-            between_ns - least_forward_ns AS bound_ns,
-            between_ns - most_forward_ns AS least_ns
+            between_ns - least_forward_ns AS left_ns,
+            between_ns - most_forward_ns AS least_ns,
+            coalesce(in_library >= library_share * samples AND library_file IN ('traceback.py', 'linecache.py'), FALSE)
+                AS anomalies
         FROM forwards
+        CROSS JOIN thresholds
     )
 SELECT
     recording, -- recording
@@ -171,7 +175,8 @@ SELECT
     lost_ns AS part_ns, -- [ns] shown as share of step time
     step_ns, -- [ns] step
     lost_ns, -- [ns] on the CPU in no call, without the forward pass
-    bound_ns, -- [ns] saved at most, when there is no such work
+    left_ns + CASE WHEN anomalies THEN backward_ns ELSE 0 END
+        AS bound_ns, -- [ns] saved at most, when there is no such work, nor what looks for NaN in the backward pass
     CASE WHEN tracer IS NOT NULL THEN severity_of(lost_ns / step_ns) END
         AS severity, -- by all of it, where its own code is a small part of what something costs
     CASE WHEN tracer IS NULL THEN least_ns ELSE least(tracer_ns, least_ns) END
@@ -181,11 +186,11 @@ SELECT
         || CASE
             WHEN sampled_ns IS NOT NULL THEN format(
                 'the forward pass is part of it: {} of its {} samples compute in a module, {} to {} are left; ',
-                in_forward, samples, ms(least_ns), ms(bound_ns)
+                in_forward, samples, ms(least_ns), ms(left_ns)
             )
             WHEN backward_ns > 0 THEN format(
                 'the forward pass is part of it: at half to one and a half of {} backward, {} to {} are left; ',
-                ms(backward_ns), ms(least_ns), ms(bound_ns)
+                ms(backward_ns), ms(least_ns), ms(left_ns)
             )
             ELSE ''
         END
@@ -198,6 +203,12 @@ SELECT
         || CASE
             WHEN in_library > 0 THEN format(
                 '{} more are in the standard library that modules call, most in {}; ', in_library, library_file
+            )
+            ELSE ''
+        END
+        || CASE
+            WHEN anomalies THEN format(
+                'it also looks for NaN in each gradient, which may be up to all {} of backward; ', ms(backward_ns)
             )
             ELSE ''
         END
@@ -217,7 +228,7 @@ SELECT
         WHEN tracer IS NOT NULL
             THEN format('leave out {}, which is on all along, and see what is left; profile some steps and no more',
                 tracer)
-        WHEN in_library >= library_share * samples AND library_file IN ('traceback.py', 'linecache.py')
+        WHEN anomalies
             THEN 'leave out what formats a stack for each operator: torch.autograd.set_detect_anomaly(True)'
         ELSE 'make what its lines do cheaper or rarer, or do it in another process; what prepares batches, in '
             || 'DataLoader workers; where no line is told, py-spy or record_function finds it'

@@ -87,6 +87,9 @@ SELECT
         WHEN regexp_matches(function, '\bTHPVariable_[a-z]\w*') AND native
             THEN 'Tensor.' || regexp_extract(function, '\bTHPVariable_(\w+)', 1)
         WHEN native AND parsed.file LIKE 'libc.so%' THEN ltrim(function, '_')
+        -- A loop over elements says by its template's arguments which one it is.
+        WHEN native AND regexp_matches(function, '\b(callback_fn|VectorizedLoop2d)<.*\bat::native::.*\b\w+_kernel\(')
+            THEN 'at::native::' || regexp_extract(function, '::(\w+_kernel)\(', 1)
         WHEN native
             THEN regexp_replace(replace(function, '(anonymous namespace)::', ''), '(\w)\(.*\)( const)?$', '\1')
         ELSE replace(function, '.<locals>', '')

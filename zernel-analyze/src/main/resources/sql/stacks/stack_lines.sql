@@ -60,6 +60,7 @@ SELECT
     nullif(inward.function, '') AS called, -- what that called; NULL where it is the innermost, or has no name
     CASE WHEN inward.function = '' THEN inward.file END AS library, -- of what it called, where only that is known
     line.file, -- file of the line, or library
+    chosen.frame, -- number of its frame, 0 is the innermost
     chosen.own, -- whether it is the user's own code
     chosen.python, -- whether Python's code is in the stack
     texts.stack -- text of the whole stack

@@ -204,7 +204,10 @@ WITH
         FROM rows
         JOIN own_frames ON own_frames.id = rows.id
         JOIN _stack_frames AS frames ON frames.id = rows.id AND frames.frame < own_frames.frame
-        WHERE NOT frames.native AND frames.module IS NOT NULL AND frames.called IS NOT NULL
+        WHERE NOT frames.native
+            AND frames.module IS NOT NULL
+            AND frames.called IS NOT NULL
+            AND NOT is_wrapper(frames.function)
         GROUP BY ALL
     ),
     lines AS (

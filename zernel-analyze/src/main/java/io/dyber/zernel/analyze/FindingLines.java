@@ -54,12 +54,17 @@ final class FindingLines {
         private double amount;
         private long count;
         private final Map<String, Double> calls = new TreeMap<>();
+        private final Map<String, String> inner = new TreeMap<>();
 
         void add(Table.Row row, double more) {
             amount += more;
             count += row.integer("count");
             String called = row.text("called");
             calls.merge(called == null ? "" : called, more, Double::sum);
+            String inside = row.text("inner");
+            if (called != null && inside != null) {
+                inner.putIfAbsent(called, called + " -> … -> " + inside);
+            }
         }
 
         /// The call that holds most, where that is at least half.
@@ -67,7 +72,7 @@ final class FindingLines {
             return calls.entrySet().stream()
                     .filter(call -> 2 * call.getValue() >= amount && !call.getKey().isEmpty())
                     .max(Map.Entry.comparingByValue())
-                    .map(Map.Entry::getKey)
+                    .map(call -> inner.getOrDefault(call.getKey(), call.getKey()))
                     .orElse(null);
         }
     }

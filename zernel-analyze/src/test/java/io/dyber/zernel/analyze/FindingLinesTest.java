@@ -174,6 +174,38 @@ class FindingLinesTest {
                 .containsExactly("67 % of that work: train.py:70 metrics", "33 % of that work: train.py:71 augment -> at::native::pool");
     }
 
+    /// `Trainer.fit` is on all stacks, and so says nothing.
+    @Test
+    void aCallThatDoesMuchElseIsFollowedToTheInnermostOneThatTheTimeIsIn() {
+        String fit = "<module> (/me/train.py:9);Trainer.fit (/lib/site-packages/lightning/trainer.py:5);";
+        RecordingFixture fixture = recording().footer("zernel.kinds", "[{\"kind\":\"sched\",\"state\":\"attached\"}]");
+        for (int i = 0; i < 12; i++) {
+            fixture.region(NEXT, i * 100, 5).region(STEP, i * 100 + 60, 40)
+                    .sample(i * 100 + 30, fit + "Callback.log (/lib/site-packages/lightning/callback.py:7);Image.save (/lib/site-packages/PIL/Image.py:3)")
+                    .sample(i * 100 + 45, fit + "Callback.log (/lib/site-packages/lightning/callback.py:7);dumps (/usr/lib/python3.12/json/__init__.py:9)")
+                    .sample(i * 100 + 70, fit + "Adam.step (/lib/site-packages/torch/optim/adam.py:3)")
+                    .sample(i * 100 + 90, fit + "Adam.step (/lib/site-packages/torch/optim/adam.py:3)");
+        }
+        assertThat(lines("cpu_between_calls", fixture))
+                .containsExactly("100 % of that work: train.py:9 <module> -> Trainer.fit -> … -> Callback.log");
+    }
+
+    /// As `next()` of a loader, which is the same for all data sets.
+    @Test
+    void aCallIsFollowedIntoAnotherPackage() {
+        String call = MAIN + "crop (/me/train.py:70);Compose.__call__ (/lib/site-packages/torchvision/transforms.py:5);"
+                + "Compose.__call__.<locals>.inner (/lib/site-packages/torchvision/transforms.py:6);";
+        RecordingFixture fixture = recording().footer("zernel.kinds", "[{\"kind\":\"sched\",\"state\":\"attached\"}]");
+        for (int i = 0; i < 12; i++) {
+            fixture.region(NEXT, i * 100, 5).region(STEP, i * 100 + 90, 10)
+                    .sample(i * 100 + 30, call + "Image.resize (/lib/site-packages/PIL/Image.py:3)")
+                    .sample(i * 100 + 50, call + "Image.resize (/lib/site-packages/PIL/Image.py:3)")
+                    .sample(i * 100 + 70, call + "Image.resize (/lib/site-packages/PIL/Image.py:3)");
+        }
+        assertThat(lines("cpu_between_calls", fixture))
+                .containsExactly("100 % of that work: train.py:70 crop -> Compose.__call__ -> … -> Image.resize");
+    }
+
     @Test
     void cpuBetweenCallsNamesPythonInModulesAndNotTheForwardPass() {
         RecordingFixture fixture = recording().footer("zernel.kinds", "[{\"kind\":\"sched\",\"state\":\"attached\"}]");

@@ -833,6 +833,8 @@ class StateFindingsTest {
         assertThat(finding.lostMillisPerStep()).isEqualTo(28.0);
         assertThat(finding.evidence()).contains("; the forward pass is part of it: 11 of its 55 samples compute in a module, ")
                 .contains("; 44 more are in the standard library that modules call, most in traceback.py; ");
+        assertThat(finding.evidence()).contains("; it also looks for NaN in each gradient, which may be up to all 55.0 ms of backward; ");
+        assertThat(finding.maxSpeedup()).isGreaterThan(5);
         assertThat(finding.advice()).isEqualTo("leave out what formats a stack for each operator: torch.autograd.set_detect_anomaly(True)");
     }
 

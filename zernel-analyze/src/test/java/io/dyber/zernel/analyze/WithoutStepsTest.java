@@ -137,6 +137,22 @@ class WithoutStepsTest {
         assertThat(run("collector_pauses", collecting(0, 4, "automatic"))).isEmpty();
     }
 
+    /// A program that imports much collects meanwhile, and again when the interpreter ends.
+    @Test
+    void collectorPausesIsSilentWhereItRunsWhileModulesAreImportedAndWhileTheInterpreterEnds() {
+        RecordingFixture fixture = recording().io(0, 1, 1).io(9_999, 1, 1);
+        for (int i = 0; i < 200; i++) {
+            boolean imports = i < 80, ends = i >= 160;
+            fixture.on(100, 100, "python3").sample(i * 50 + 20, ends ? "gc_collect_main (python3)"
+                    : imports ? "<module> (/me/infer.py:1);_find_and_load (<frozen importlib._bootstrap>:1165)"
+                            : "<module> (/me/infer.py:30);answer (/me/infer.py:9)");
+            if ((imports || ends) && i % 5 == 0) {
+                fixture.event("gc", "automatic", i * 50, 100.0, "generation = 2");
+            }
+        }
+        assertThat(run("collector_pauses", fixture)).isEmpty();
+    }
+
     @Test
     void waitsForPythonsLockWhileItsCollectorRunsAreNoQueue() {
         RecordingFixture fixture = inLine("get (/me/cache.py:12)", 4096, 900)

@@ -14,6 +14,12 @@ import java.util.regex.Pattern;
 /// @param cause of the finding's rows that it is for; empty: for all
 /// @param condition which rows
 public record LineRule(String of, String amount, Optional<String> cause, String condition) {
+    /// Of the time of a call, which a finding tells of: then the call says what takes it.
+    private static final double LITTLE_ELSE = 0.8;
+
+    /// Of the time of a call, in an inner one: then that says what takes it.
+    private static final double MOST_OF_IT = 0.7;
+
     private static final Pattern FORM = Pattern.compile("(.+?)(?: BY (.+?))?(?: OF (.+?))? WHERE (.+)");
 
     /// Those of a finding; none where its header has no such line.
@@ -32,16 +38,52 @@ public record LineRule(String of, String amount, Optional<String> cause, String 
         return new LineRule(form.group(1), amount == null ? "ns" : amount, Optional.ofNullable(form.group(3)), form.group(4));
     }
 
-    /// The amounts by thread and line, of the processes that train; where other threads and data workers belong to them,
-    /// `tid` is NULL.
+    /// The amounts by thread and line, of the processes that train, most first; where other threads and data workers belong to
+    /// them, `tid` is NULL.
+    ///
+    /// A call that does much else too, as one that trains, or one of a package that another one made slow, does not say what
+    /// takes the time: `inner` is then the innermost function of packages in which most of it is.
     public String sql() {
         return """
-                SELECT recording, train_pid AS pid, CASE WHEN thread = 'training' THEN tid END AS tid, line, called,
-                    CAST(sum(%s) AS DOUBLE) AS amount, count(*) AS count
-                FROM line_times
-                WHERE %s
+                WITH
+                    stacks AS (
+                        SELECT recording, train_pid AS pid, CASE WHEN thread = 'training' THEN tid END AS tid, line, called, id,
+                            CAST(sum(%1$s) FILTER (WHERE %2$s) AS DOUBLE) AS amount,
+                            count(*) FILTER (WHERE %2$s) AS count,
+                            sum(ns) FILTER (WHERE %2$s) AS ns,
+                            sum(ns) AS all_ns
+                        FROM line_times
+                        GROUP BY ALL
+                    ),
+                    calls AS (
+                        SELECT recording, pid, tid, line, called, sum(amount) AS amount, CAST(sum(count) AS BIGINT) AS count,
+                            coalesce(sum(ns) >= %3$s * sum(all_ns), FALSE) AS little_else
+                        FROM stacks
+                        GROUP BY ALL
+                        HAVING sum(count) > 0
+                    ),
+                    inner_calls AS (
+                        SELECT stacks.recording, stacks.pid, stacks.tid, stacks.line, stacks.called, inside.function,
+                            any_value(inside.module) AS module, any_value(direct.module) AS direct,
+                            sum(stacks.amount) AS amount, avg(inside.depth) AS depth
+                        FROM stacks
+                        JOIN _line_calls AS inside ON inside.id = stacks.id
+                        JOIN _line_calls AS direct ON direct.id = stacks.id AND direct.function = stacks.called
+                        WHERE stacks.count > 0
+                        GROUP BY ALL
+                    )
+                SELECT calls.recording, calls.pid, calls.tid, calls.line, calls.called, calls.amount, calls.count,
+                    arg_max(inside.function, (inside.depth, inside.function)) AS inner
+                FROM calls
+                LEFT JOIN inner_calls AS inside
+                    ON inside.recording = calls.recording AND inside.pid = calls.pid
+                    AND inside.tid IS NOT DISTINCT FROM calls.tid
+                    AND inside.line = calls.line AND inside.called = calls.called AND inside.function <> calls.called
+                    AND inside.amount >= %4$s * calls.amount
+                    AND (inside.module <> inside.direct OR (NOT calls.little_else AND inside.module <> 'torch'))
                 GROUP BY ALL
+                ORDER BY calls.amount DESC
                 """
-                .formatted(amount, condition);
+                .formatted(amount, condition, LITTLE_ELSE, MOST_OF_IT);
     }
 }

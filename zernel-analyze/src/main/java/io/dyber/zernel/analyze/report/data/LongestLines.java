@@ -14,7 +14,8 @@ import java.util.stream.Stream;
 ///
 /// @param sentence the longest line of a process without steps
 /// @param others those that follow, and what is not known of them; ends with a space where it is not empty
-record LongestLines(String sentence, String others) {
+/// @param mayBeIdle whether the process may have nothing to do there
+record LongestLines(String sentence, String others, boolean mayBeIdle) {
     /// Of the time of a thread without steps, in one line: less does not say where its time goes.
     private static final double MUCH_TIME = 0.25;
 
@@ -59,13 +60,20 @@ record LongestLines(String sentence, String others) {
                 .map(List::getFirst)
                 .map(LongestLines::briefly)
                 .collect(Collectors.joining("; "));
+        boolean mayBeIdle = MAY_BE_IDLE.contains(first.requiredText("state"));
         return Optional.of(new LongestLines(
                 "No steps were seen; " + who + " " + Quantity.percent(partShare(first)) + " of " + (threads == 1 ? "" : "their ")
                         + Quantity.time(first.integer("wall_ns")) + " in " + inPart(longest) + ".",
                 (next.isEmpty() ? "" : "Next most: " + next + ". ")
-                        + (MAY_BE_IDLE.contains(first.requiredText("state"))
+                        + (mayBeIdle
                                 ? "Whether that waits for work that is not there, or keeps work waiting, nothing says. "
-                                : "")));
+                                : ""),
+                mayBeIdle));
+    }
+
+    /// All of it, in one text.
+    String text() {
+        return (sentence + " " + others).strip();
     }
 
     /// A part in few words: how only where its longest line is as good as all of it.

@@ -72,7 +72,9 @@ public record Verdict(Kind kind, String sentence, String reason) {
             String sentence = headline(risk.get()) + ", " + FindingWords.amount(risk.get());
             boolean stands = risk.get().name().equals("hang");
             boolean steps = !report.section("step_mean").rows().isEmpty();
-            String more = slow.map(Verdict::also).orElse(stands || !steps ? "" : "No finding says that time can be gained.");
+            String more = slow.map(Verdict::also)
+                    .or(() -> steps || stands ? Optional.empty() : whereItWorks(report))
+                    .orElse(stands || !steps ? "" : "No finding says that time can be gained.");
             return new Verdict(Kind.RISK, sentence, more);
         }
         if (report.section("step_mean").rows().isEmpty()) {
@@ -90,6 +92,11 @@ public record Verdict(Kind kind, String sentence, String reason) {
                         lines.sentence(),
                         lines.others() + (unknown.sentence().equals(NO_STEPS) ? "" : unknown.sentence() + " ") + unknown.reason()))
                 .orElse(unknown);
+    }
+
+    /// Where a process without steps spends most time, unless it may be idle there: then what was found says more.
+    private static Optional<String> whereItWorks(Report report) {
+        return LongestLines.withoutSteps(report).filter(lines -> !lines.mayBeIdle()).map(LongestLines::text);
     }
 
     /// Says that what is missing in a recording may be the steps.

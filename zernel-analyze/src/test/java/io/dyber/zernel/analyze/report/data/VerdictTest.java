@@ -322,11 +322,15 @@ class VerdictTest {
 
     /// Of a recording without steps, with these rows of `lines_without_steps`.
     private static Verdict ofLines(Object[] first, Object[]... others) {
+        return ofLines(List.of(), first, others);
+    }
+
+    private static Verdict ofLines(List<Finding> findings, Object[] first, Object[]... others) {
         List<String> columns =
                 List.of("recording", "pid", "tid", "threads", "wall_ns", "part", "share", "part_share", "place", "state", "doing");
         Map<String, Table> sections =
                 Map.of("step_mean", table(List.of("pid")), "lines_without_steps", tableOf(columns, first, others));
-        return new Report(sections, new Diagnosis(List.of(), List.of())).verdict();
+        return new Report(sections, new Diagnosis(findings, List.of())).verdict();
     }
 
     @Test
@@ -344,6 +348,23 @@ class VerdictTest {
                 "No steps were seen; pid 100 spends 70.0 % of 8.00 s in serve.py:15 features -> recv, blocked on a socket.");
         assertThat(verdict.reason()).startsWith("Next most: serve.py:23 handle -> Linear.forward: 10.0 %, on a CPU. "
                 + "Whether that waits for work that is not there, or keeps work waiting, nothing says. `zernel-analyze stacks");
+    }
+
+    /// A wait of the program is worth a word, and so is what it does meanwhile.
+    @Test
+    void withoutStepsTheLineIsToldBesideAFinding() {
+        List<Finding> findings = List.of(finding("no_free_cpu", "The program waits for a CPU.", "medium", null, null));
+        Verdict working = ofLines(
+                findings,
+                row(1L, 100L, 100L, 1L, 8_000_000_000L, "bpe.py:9 merge", 0.7, 0.7, "bpe.py:9 merge", "on-cpu", "on a CPU"));
+        assertThat(working.kind()).isEqualTo(Verdict.Kind.RISK);
+        assertThat(working.sentence()).startsWith("The program waits for a CPU: ");
+        assertThat(working.reason()).isEqualTo("No steps were seen; pid 100 spends 70.0 % of 8.00 s in bpe.py:9 merge, on a CPU.");
+        Verdict idle = ofLines(
+                findings,
+                row(1L, 100L, 100L, 1L, 8_000_000_000L, "serve.py:9 take", 0.7, 0.7, "serve.py:9 take -> recv", "socket",
+                        "blocked on a socket"));
+        assertThat(idle.reason()).isEmpty();
     }
 
     @Test
