@@ -9,7 +9,8 @@ import org.jspecify.annotations.Nullable;
 /// @param of what it holds a share of, e.g. `the waits`
 /// @param share of all such time whose stack is known, 0 to 1
 /// @param line where in the user's own code that is: `train.py:88 log_loss`
-/// @param calls what that called for at least half of it: `Tensor.item`; null where no call did
+/// @param calls what that called for at least half of it, and what that was mostly in where it says little (`LineRule`): `Tensor.item`;
+///     null where no call did
 /// @param amount nanoseconds in the recording; bytes where the finding is about these
 /// @param count events with this line: calls that blocked, or samples
 public record FindingLine(String of, double share, String line, @Nullable String calls, double amount, long count) {

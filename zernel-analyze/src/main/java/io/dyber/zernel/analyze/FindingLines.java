@@ -63,7 +63,7 @@ final class FindingLines {
             calls.merge(called == null ? "" : called, more, Double::sum);
             String inside = row.text("inner");
             if (called != null && inside != null) {
-                inner.putIfAbsent(called, called + " -> … -> " + inside);
+                inner.putIfAbsent(called, called + " -> ... -> " + inside);
             }
         }
 

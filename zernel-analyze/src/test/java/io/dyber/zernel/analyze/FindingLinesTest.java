@@ -187,7 +187,7 @@ class FindingLinesTest {
                     .sample(i * 100 + 90, fit + "Adam.step (/lib/site-packages/torch/optim/adam.py:3)");
         }
         assertThat(lines("cpu_between_calls", fixture))
-                .containsExactly("100 % of that work: train.py:9 <module> -> Trainer.fit -> … -> Callback.log");
+                .containsExactly("100 % of that work: train.py:9 <module> -> Trainer.fit -> ... -> Callback.log");
     }
 
     /// As `next()` of a loader, which is the same for all data sets.
@@ -203,7 +203,7 @@ class FindingLinesTest {
                     .sample(i * 100 + 70, call + "Image.resize (/lib/site-packages/PIL/Image.py:3)");
         }
         assertThat(lines("cpu_between_calls", fixture))
-                .containsExactly("100 % of that work: train.py:70 crop -> Compose.__call__ -> … -> Image.resize");
+                .containsExactly("100 % of that work: train.py:70 crop -> Compose.__call__ -> ... -> Image.resize");
     }
 
     @Test
