@@ -19,7 +19,7 @@ SELECT
 FROM events
 WHERE kind = 'io'
     AND (
-        (NOT is_read(name) AND path IN (SELECT path FROM _checkpoint_opens))
+        (NOT is_read(name) AND path IN (SELECT written_path FROM _checkpoint_opens))
         OR name IN ('sync', 'syncfs', 'msync')
     );
 

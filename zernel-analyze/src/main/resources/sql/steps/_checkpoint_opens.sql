@@ -4,13 +4,60 @@
 -- lie in a folder or have a name with `checkpoint` or `ckpt`, whatever temporary name they have there. Files of
 -- installed packages, of compilers and their caches, settings, logs and pictures are none. Recordings say in
 -- `writable` whether a file was opened to be written; in those made before that, a file is none that was read after it
--- was opened, nor a name without a dot, which may be a folder.
+-- was opened, nor a name without a dot, which may be a folder. A file that its thread writes under another name, such
+-- as `/tmp/tmpc35jxx3w`, and then renames to one of these is one, too: so Lightning does it.
 --
 -- Calls with the role `checkpoint` are such openings too, at the begin of the call.
 --
 -- needs: events, _role_calls
 CREATE TABLE _checkpoint_opens AS
 WITH
+    opened AS (
+        SELECT recording, pid, tid, ts_ns, dur_ns, path, writable
+        FROM events
+        WHERE kind = 'io_open'
+            AND coalesce(status, ts_ns * 0) >= 0
+            AND coalesce(writable, ts_ns * 0 + 1) <> 0
+    ),
+    written AS (
+        SELECT recording, pid, tid, path, max(ts_ns) AS ts_ns
+        FROM events
+        WHERE kind = 'io' AND NOT is_read(name) AND bytes > 0
+        GROUP BY recording, pid, tid, path
+    ),
+    renames AS (
+        SELECT recording, pid, tid, ts_ns, path
+        FROM events
+        WHERE kind = 'io' AND starts_with(name, 'rename') AND path IS NOT NULL AND coalesce(status, ts_ns * 0) >= 0
+    ),
+    -- The file that was opened last before it has the new name.
+    renamed AS (
+        SELECT
+            renames.recording,
+            renames.pid,
+            renames.tid,
+            opened.ts_ns,
+            opened.dur_ns,
+            renames.path,
+            opened.path AS written_path,
+            opened.writable
+        FROM renames
+        ASOF JOIN (SELECT * FROM opened WHERE writable = 1) AS opened
+            ON opened.recording = renames.recording
+            AND opened.pid = renames.pid
+            AND opened.tid = renames.tid
+            AND opened.ts_ns <= renames.ts_ns
+        WHERE opened.path <> renames.path
+            AND EXISTS (
+                SELECT 1
+                FROM written
+                WHERE written.recording = opened.recording
+                    AND written.pid = opened.pid
+                    AND written.tid = opened.tid
+                    AND written.path = opened.path
+                    AND written.ts_ns >= opened.ts_ns
+            )
+    ),
     opens AS (
         SELECT
             recording,
@@ -19,14 +66,18 @@ WITH
             ts_ns,
             dur_ns,
             path,
+            written_path,
             writable,
             lower(path) AS name,
             -- Without a dot it may be a folder, and folders cannot be opened to be written.
             writable = 1 OR regexp_matches(parse_filename(path), '\.|^tmp') AS is_file
-        FROM events
-        WHERE kind = 'io_open'
-            AND coalesce(status, ts_ns * 0) >= 0
-            AND coalesce(writable, ts_ns * 0 + 1) <> 0
+        FROM (
+            SELECT recording, pid, tid, ts_ns, dur_ns, path, path AS written_path, writable
+            FROM opened
+            UNION ALL
+            SELECT recording, pid, tid, ts_ns, dur_ns, path, written_path, writable
+            FROM renamed
+        )
     ),
     named AS (
         SELECT
@@ -36,6 +87,7 @@ WITH
             ts_ns,
             dur_ns,
             path,
+            written_path,
             writable
         FROM opens
         -- Patterns stand here as constants: each is then compiled once, and not for each row.
@@ -84,7 +136,7 @@ WITH
             AND named.path = read_calls.path
             AND named.ts_ns <= read_calls.ts_ns
     )
-SELECT recording, pid, tid, start_ns AS ts_ns, NULL AS dur_ns, 'call of ' || name AS path
+SELECT recording, pid, tid, start_ns AS ts_ns, NULL AS dur_ns, 'call of ' || name AS path, NULL AS written_path
 FROM _role_calls
 WHERE role = 'checkpoint'
 UNION ALL
@@ -94,7 +146,8 @@ SELECT
     named.tid, -- thread
     named.ts_ns, -- [ns] when
     named.dur_ns, -- [ns] how long it took to open it; NULL of a call
-    named.path -- the file, or the call
+    named.path, -- the file, or the call
+    named.written_path -- under which name it was written; NULL of a call
 FROM named
 LEFT JOIN was_read
     ON was_read.recording = named.recording

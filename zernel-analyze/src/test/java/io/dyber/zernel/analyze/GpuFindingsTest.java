@@ -1294,6 +1294,31 @@ class GpuFindingsTest {
                 .isEqualTo(40.0);
     }
 
+    /// As Lightning writes them.
+    @Test
+    void checkpointStallFiresForAFileThatIsWrittenUnderAnotherNameAndRenamed() {
+        Finding finding = only("checkpoint_stall", renamed("/out/epoch=0-step=10.ckpt", true));
+        assertThat(finding.lostMillisPerStep()).isEqualTo(40.0);
+        assertThat(finding.evidence()).contains("; file /out/epoch=0-step=10.ckpt; 80.0 MB written each, ");
+    }
+
+    @Test
+    void checkpointStallIsSilentForARenamedFileThatIsNone() {
+        assertThat(run("checkpoint_stall", renamed("/out/metrics.csv", true))).isEmpty();
+        assertThat(run("checkpoint_stall", renamed("/out/epoch=0-step=10.ckpt", false))).isEmpty();
+    }
+
+    private static RecordingFixture renamed(String name, boolean written) {
+        RecordingFixture fixture = checkpoints(400, "path = '/tmp/tmpc35jxx3w', writable = 1");
+        for (double at : new double[] {450 + 10, 450 + 450 + 450 + 10}) {
+            if (written) {
+                fixture.event("io", "write", at, 100.0, "bytes = 80000000, path = '/tmp/tmpc35jxx3w'");
+            }
+            fixture.event("io", "rename", at + 200, 0.1, "status = 0, path = '" + name + "'");
+        }
+        return fixture;
+    }
+
     @Test
     void checkpointStallIsSilentForAFileThatIsRead() {
         RecordingFixture fixture = checkpoints(400);
