@@ -563,7 +563,8 @@ static void at_exit(void *unused)
 	if (inert || is_over() || !take_turn())
 		return;
 	on = state() == RING_ON;
-	if (on || is_late())
+	/* What another profiler has enabled since is left to it. */
+	if (on || (is_late() && !comes_another()))
 		flush(FLUSH_FORCED);
 	if (on)
 		write_switch(0, now());

@@ -147,7 +147,7 @@ struct record_clock {
 
 struct record_switch {
 	struct record head;
-	uint64_t monotonic; /* before what it may record, behind what it has recorded */
+	uint64_t monotonic; /* before it was switched on, or after it was switched off */
 	uint32_t on;
 	uint32_t unused;
 };

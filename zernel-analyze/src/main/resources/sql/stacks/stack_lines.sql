@@ -31,13 +31,13 @@ WITH
             coalesce(frames.called, '') AS function,
             frames.file,
             frames.module IS NOT NULL AND NOT frames.native
-                AND (frames.function LIKE '%<locals>%' OR frames.file LIKE '%contextlib.py') AS wraps,
+                AND (is_wrapper(frames.function) OR frames.file LIKE '%contextlib.py') AS wraps,
             frames.native
         FROM _stack_frames AS frames
         JOIN chosen ON chosen.id = frames.id
         WHERE frames.frame < chosen.frame AND NOT frames.interpreter AND frames.file IS NOT NULL
     ),
-    -- A decorator of a package says less than what it decorates.
+    -- A decorator of a package says less than what it decorates, and the call of a module less than the module.
     inward AS (
         SELECT
             id,

@@ -19,12 +19,6 @@ WITH
             AND coalesce(status, ts_ns * 0) >= 0
             AND coalesce(writable, ts_ns * 0 + 1) <> 0
     ),
-    written AS (
-        SELECT recording, pid, tid, path, max(ts_ns) AS ts_ns
-        FROM events
-        WHERE kind = 'io' AND NOT is_read(name) AND bytes > 0
-        GROUP BY recording, pid, tid, path
-    ),
     renames AS (
         SELECT recording, pid, tid, ts_ns, path
         FROM events
@@ -50,12 +44,15 @@ WITH
         WHERE opened.path <> renames.path
             AND EXISTS (
                 SELECT 1
-                FROM written
-                WHERE written.recording = opened.recording
-                    AND written.pid = opened.pid
-                    AND written.tid = opened.tid
-                    AND written.path = opened.path
-                    AND written.ts_ns >= opened.ts_ns
+                FROM events AS writes
+                WHERE (writes.kind = 'io') IS TRUE
+                    AND NOT is_read(writes.name)
+                    AND writes.bytes > 0
+                    AND writes.recording = opened.recording
+                    AND writes.pid = opened.pid
+                    AND writes.tid = opened.tid
+                    AND writes.path = opened.path
+                    AND writes.ts_ns >= opened.ts_ns
             )
     ),
     opens AS (
@@ -121,6 +118,8 @@ WITH
                 || 'txt|log|csv|tsv|md|html?|lock|db|sqlite[^/]*|png|jpe?g|gif|mp4|out|err|gch|load_ok)$|tfevents'
                 || '|/\.[0-9]+\.[0-9]+\.tmp$'
             )
+        -- The name under which it is written is enough.
+        QUALIFY row_number() OVER (PARTITION BY recording, pid, tid, ts_ns ORDER BY path <> written_path, path) = 1
     ),
     read_calls AS (
         SELECT recording, pid, ts_ns, path

@@ -8,13 +8,12 @@
 -- Lines of a function of the user's own are also told together: `part` is the outermost one that is not on all stacks,
 -- as `main` is.
 --
--- needs: stack_events, stack_lines, _stack_frames, _working_threads, events
+-- needs: stack_events, stack_lines, _stack_frames, line_calls, _working_threads, events
 CREATE VIEW lines_without_steps AS
 WITH
     constants AS (
         SELECT
             0.9 AS trunk_share, -- of the time, from which on a function that is on the stack says nothing
-            0.6 AS inner_share, -- of the time of a line, that a function it calls must have to be named
             0.6 AS same_share -- of the stacks of a call, that must be in one line for short ones to count there
     ),
     -- A wait in no line of the user's own is one for work, as of an idle worker.
@@ -120,13 +119,6 @@ WITH
             AND placed.name = short.name
         WHERE short.ns > coalesce(placed.cpu_ns, 0) AND (placed.id IS NOT NULL OR short.kind = 'io')
     ),
-    -- The innermost line of the user's own in each stack.
-    own_frames AS (
-        SELECT id, min(frame) AS frame
-        FROM _stack_frames
-        WHERE own
-        GROUP BY id
-    ),
     rows AS (
         SELECT
             times.recording,
@@ -188,28 +180,6 @@ WITH
             AND branches.function = own.function
         GROUP BY own.recording, own.pid, own.tid, own.id
     ),
-    -- Functions of packages inside the user's own line, and how deep.
-    called_functions AS (
-        SELECT
-            rows.recording,
-            rows.pid,
-            rows.tid,
-            rows.line,
-            rows.called,
-            rows.state,
-            rows.id,
-            frames.called AS function,
-            max(own_frames.frame - frames.frame) AS depth,
-            any_value(rows.ns) AS ns
-        FROM rows
-        JOIN own_frames ON own_frames.id = rows.id
-        JOIN _stack_frames AS frames ON frames.id = rows.id AND frames.frame < own_frames.frame
-        WHERE NOT frames.native
-            AND frames.module IS NOT NULL
-            AND frames.called IS NOT NULL
-            AND NOT is_wrapper(frames.function)
-        GROUP BY ALL
-    ),
     lines AS (
         SELECT
             rows.recording,
@@ -230,8 +200,18 @@ WITH
         GROUP BY ALL
     ),
     shares AS (
-        SELECT recording, pid, tid, line, called, state, function, avg(depth) AS depth, sum(ns) AS ns
-        FROM called_functions
+        SELECT
+            rows.recording,
+            rows.pid,
+            rows.tid,
+            rows.line,
+            rows.called,
+            rows.state,
+            calls.function,
+            avg(calls.depth) AS depth,
+            sum(rows.ns) AS ns
+        FROM rows
+        JOIN line_calls AS calls ON calls.id = rows.id
         GROUP BY ALL
     ),
     inmost AS (
@@ -244,7 +224,6 @@ WITH
             shares.state,
             arg_max(shares.function, (shares.depth, shares.function)) AS function
         FROM shares
-        CROSS JOIN constants
         JOIN (
             SELECT recording, pid, tid, line, called, state, sum(total_ns) AS total_ns
             FROM lines
@@ -256,7 +235,7 @@ WITH
             AND sums.line = shares.line
             AND sums.called IS NOT DISTINCT FROM shares.called
             AND sums.state = shares.state
-        WHERE shares.ns >= constants.inner_share * sums.total_ns
+        WHERE is_most(shares.ns, sums.total_ns)
         GROUP BY ALL
     )
 SELECT

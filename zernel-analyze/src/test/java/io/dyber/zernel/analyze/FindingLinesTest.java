@@ -174,36 +174,42 @@ class FindingLinesTest {
                 .containsExactly("67 % of that work: train.py:70 metrics", "33 % of that work: train.py:71 augment -> at::native::pool");
     }
 
+    /// The line that holds work between calls in these stacks, beside as much time of an optimizer's step in another one.
+    private String lineOf(String optimizer, String... work) {
+        RecordingFixture fixture = recording().footer("zernel.kinds", "[{\"kind\":\"sched\",\"state\":\"attached\"}]");
+        for (int i = 0; i < 12; i++) {
+            fixture.region(NEXT, i * 100, 5).region(STEP, i * 100 + 60, 40);
+            for (int sample = 0; sample < work.length; sample++) {
+                fixture.sample(i * 100 + 15 + sample * 20, work[sample]).sample(i * 100 + 65 + sample * 10, optimizer);
+            }
+        }
+        return lines("cpu_between_calls", fixture).getFirst();
+    }
+
     /// `Trainer.fit` is on all stacks, and so says nothing.
     @Test
     void aCallThatDoesMuchElseIsFollowedToTheInnermostOneThatTheTimeIsIn() {
         String fit = "<module> (/me/train.py:9);Trainer.fit (/lib/site-packages/lightning/trainer.py:5);";
-        RecordingFixture fixture = recording().footer("zernel.kinds", "[{\"kind\":\"sched\",\"state\":\"attached\"}]");
-        for (int i = 0; i < 12; i++) {
-            fixture.region(NEXT, i * 100, 5).region(STEP, i * 100 + 60, 40)
-                    .sample(i * 100 + 30, fit + "Callback.log (/lib/site-packages/lightning/callback.py:7);Image.save (/lib/site-packages/PIL/Image.py:3)")
-                    .sample(i * 100 + 45, fit + "Callback.log (/lib/site-packages/lightning/callback.py:7);dumps (/usr/lib/python3.12/json/__init__.py:9)")
-                    .sample(i * 100 + 70, fit + "Adam.step (/lib/site-packages/torch/optim/adam.py:3)")
-                    .sample(i * 100 + 90, fit + "Adam.step (/lib/site-packages/torch/optim/adam.py:3)");
-        }
-        assertThat(lines("cpu_between_calls", fixture))
-                .containsExactly("100 % of that work: train.py:9 <module> -> Trainer.fit -> ... -> Callback.log");
+        String log = fit + "Callback.log (/lib/site-packages/lightning/callback.py:7);";
+        String step = fit + "Adam.step (/lib/site-packages/torch/optim/adam.py:3)";
+        assertThat(lineOf(step, log + "Image.save (/lib/site-packages/PIL/Image.py:3)", log + "dumps (/usr/lib/python3.12/json/__init__.py:9)"))
+                .isEqualTo("100 % of that work: train.py:9 <module> -> Trainer.fit -> ... -> Callback.log");
     }
 
     /// As `next()` of a loader, which is the same for all data sets.
     @Test
     void aCallIsFollowedIntoAnotherPackage() {
-        String call = MAIN + "crop (/me/train.py:70);Compose.__call__ (/lib/site-packages/torchvision/transforms.py:5);"
-                + "Compose.__call__.<locals>.inner (/lib/site-packages/torchvision/transforms.py:6);";
-        RecordingFixture fixture = recording().footer("zernel.kinds", "[{\"kind\":\"sched\",\"state\":\"attached\"}]");
-        for (int i = 0; i < 12; i++) {
-            fixture.region(NEXT, i * 100, 5).region(STEP, i * 100 + 90, 10)
-                    .sample(i * 100 + 30, call + "Image.resize (/lib/site-packages/PIL/Image.py:3)")
-                    .sample(i * 100 + 50, call + "Image.resize (/lib/site-packages/PIL/Image.py:3)")
-                    .sample(i * 100 + 70, call + "Image.resize (/lib/site-packages/PIL/Image.py:3)");
-        }
-        assertThat(lines("cpu_between_calls", fixture))
-                .containsExactly("100 % of that work: train.py:70 crop -> Compose.__call__ -> ... -> Image.resize");
+        String resize = MAIN + "crop (/me/train.py:70);Compose.__call__ (/lib/site-packages/torchvision/transforms.py:5);"
+                + "Compose.__call__.<locals>.inner (/lib/site-packages/torchvision/transforms.py:6);Image.resize (/lib/site-packages/PIL/Image.py:3)";
+        assertThat(lineOf(MAIN + "step (/me/train.py:99)", resize, resize))
+                .isEqualTo("100 % of that work: train.py:70 crop -> Compose.__call__ -> ... -> Image.resize");
+    }
+
+    @Test
+    void aCallOfOnePackageThatDoesNothingElseIsNotFollowed() {
+        String encode = MAIN + "encode (/me/train.py:70);Tokenizer.encode (/lib/site-packages/tokens/a.py:5);Tokenizer.split (/lib/site-packages/tokens/a.py:9)";
+        assertThat(lineOf(MAIN + "step (/me/train.py:99)", encode, encode))
+                .isEqualTo("100 % of that work: train.py:70 encode -> Tokenizer.encode");
     }
 
     @Test

@@ -1308,6 +1308,24 @@ class GpuFindingsTest {
         assertThat(run("checkpoint_stall", renamed("/out/epoch=0-step=10.ckpt", false))).isEmpty();
     }
 
+    /// As a program does that writes to a name beside it.
+    @Test
+    void aFileThatIsNamedLikeACheckpointBeforeAndAfterIsOpenedOnce() {
+        RecordingFixture fixture = checkpoints(400, "path = '/out/last.ckpt.tmp', writable = 1");
+        for (double at : new double[] {450 + 10, 450 + 450 + 450 + 10}) {
+            fixture.event("io", "write", at, 100.0, "bytes = 80000000, path = '/out/last.ckpt.tmp'")
+                    .event("io", "rename", at + 200, 0.1, "status = 0, path = '/out/last.ckpt'");
+        }
+        try (Database database = Recordings.open(fixture.write(folder.resolve("run.parquet")).toString())) {
+            assertThat(database.query("SELECT path, opening_ns FROM checkpoint_steps").rows())
+                    .allSatisfy(step -> {
+                        assertThat(step.text("path")).isEqualTo("/out/last.ckpt.tmp");
+                        assertThat(step.integer("opening_ns")).isEqualTo(100_000);
+                    })
+                    .hasSize(2);
+        }
+    }
+
     private static RecordingFixture renamed(String name, boolean written) {
         RecordingFixture fixture = checkpoints(400, "path = '/tmp/tmpc35jxx3w', writable = 1");
         for (double at : new double[] {450 + 10, 450 + 450 + 450 + 10}) {

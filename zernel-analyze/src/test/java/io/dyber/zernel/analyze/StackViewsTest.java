@@ -93,6 +93,8 @@ class StackViewsTest {
         // what decorates says less than what it decorates, unless nothing else of Python is called
         "main (/me/a.py:3);old.<locals>.wrapper (/v/site-packages/t/d.py:1);no_grad (/v/site-packages/torch/_contextlib.py:1);Model.generate (/v/site-packages/t/g.py:1);Model.forward (/v/site-packages/t/g.py:9), a.py:3 main, Model.generate",
         "main (/me/a.py:3);old.<locals>.wrapper (/v/site-packages/t/d.py:1);syscall (libc.so.6), a.py:3 main, old.wrapper",
+        // and so does the call of a module
+        "judge (/me/a.py:3);Module._wrapped_call_impl (/v/site-packages/torch/nn/modules/module.py:5);Module._call_impl (/v/site-packages/torch/nn/modules/module.py:6);Metric.forward (/v/site-packages/m/m.py:3), a.py:3 judge, Metric.forward",
         // code without a file is the user's where there is no other
         "<module> (<string>:1);spawn_main (/usr/lib/python3.12/multiprocessing/spawn.py:9);f (/me/a.py:2);g (<string>:7), a.py:2 f, g",
         "<module> (<string>:4);wait (/usr/lib/python3.12/threading.py:9), <string>:4 <module>, wait",

@@ -17,9 +17,6 @@ public record LineRule(String of, String amount, Optional<String> cause, String 
     /// Of the time of a call, which a finding tells of: then the call says what takes it.
     private static final double LITTLE_ELSE = 0.8;
 
-    /// Of the time of a call, in an inner one: then that says what takes it.
-    private static final double MOST_OF_IT = 0.7;
-
     private static final Pattern FORM = Pattern.compile("(.+?)(?: BY (.+?))?(?: OF (.+?))? WHERE (.+)");
 
     /// Those of a finding; none where its header has no such line.
@@ -41,49 +38,51 @@ public record LineRule(String of, String amount, Optional<String> cause, String 
     /// The amounts by thread and line, of the processes that train, most first; where other threads and data workers belong to
     /// them, `tid` is NULL.
     ///
-    /// A call that does much else too, as one that trains, or one of a package that another one made slow, does not say what
-    /// takes the time: `inner` is then the innermost function of packages in which most of it is.
+    /// A call that does much else too, or calls another package, may not say what takes the time, as one that trains: `inner` is
+    /// then the innermost function of packages in which most of it is.
     public String sql() {
         return """
                 WITH
-                    stacks AS (
-                        SELECT recording, train_pid AS pid, CASE WHEN thread = 'training' THEN tid END AS tid, line, called, id,
-                            CAST(sum(%1$s) FILTER (WHERE %2$s) AS DOUBLE) AS amount,
-                            count(*) FILTER (WHERE %2$s) AS count,
-                            sum(ns) FILTER (WHERE %2$s) AS ns,
-                            sum(ns) AS all_ns
+                    rows AS (
+                        SELECT recording, train_pid AS pid, CASE WHEN thread = 'training' THEN tid END AS tid, line, called, id, ns,
+                            %1$s AS amount, (%2$s) IS TRUE AS told
                         FROM line_times
+                    ),
+                    stacks AS (
+                        SELECT recording, pid, tid, line, called, id, CAST(sum(amount) FILTER (told) AS DOUBLE) AS amount,
+                            count(*) FILTER (told) AS count, coalesce(sum(ns) FILTER (told), 0) AS told_ns, sum(ns) AS ns
+                        FROM rows
                         GROUP BY ALL
                     ),
                     calls AS (
                         SELECT recording, pid, tid, line, called, sum(amount) AS amount, CAST(sum(count) AS BIGINT) AS count,
-                            coalesce(sum(ns) >= %3$s * sum(all_ns), FALSE) AS little_else
+                            sum(told_ns) >= %3$s * sum(ns) AS little_else
                         FROM stacks
                         GROUP BY ALL
                         HAVING sum(count) > 0
                     ),
-                    inner_calls AS (
+                    inside AS (
                         SELECT stacks.recording, stacks.pid, stacks.tid, stacks.line, stacks.called, inside.function,
                             any_value(inside.module) AS module, any_value(direct.module) AS direct,
                             sum(stacks.amount) AS amount, avg(inside.depth) AS depth
                         FROM stacks
-                        JOIN _line_calls AS inside ON inside.id = stacks.id
-                        JOIN _line_calls AS direct ON direct.id = stacks.id AND direct.function = stacks.called
-                        WHERE stacks.count > 0
+                        JOIN line_calls AS inside ON inside.id = stacks.id
+                        JOIN line_calls AS direct ON direct.id = stacks.id AND direct.function = stacks.called
+                        WHERE stacks.count > 0 AND inside.module NOT IN ('python', 'generated')
                         GROUP BY ALL
                     )
                 SELECT calls.recording, calls.pid, calls.tid, calls.line, calls.called, calls.amount, calls.count,
                     arg_max(inside.function, (inside.depth, inside.function)) AS inner
                 FROM calls
-                LEFT JOIN inner_calls AS inside
+                LEFT JOIN inside
                     ON inside.recording = calls.recording AND inside.pid = calls.pid
                     AND inside.tid IS NOT DISTINCT FROM calls.tid
                     AND inside.line = calls.line AND inside.called = calls.called AND inside.function <> calls.called
-                    AND inside.amount >= %4$s * calls.amount
+                    AND is_most(inside.amount, calls.amount)
                     AND (inside.module <> inside.direct OR (NOT calls.little_else AND inside.module <> 'torch'))
                 GROUP BY ALL
                 ORDER BY calls.amount DESC
                 """
-                .formatted(amount, condition, LITTLE_ELSE, MOST_OF_IT);
+                .formatted(amount, condition, LITTLE_ELSE);
     }
 }

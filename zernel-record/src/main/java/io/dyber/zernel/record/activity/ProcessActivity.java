@@ -199,9 +199,9 @@ final class ProcessActivity implements AutoCloseable {
         }
     }
 
-    private void open(long now) {
+    private void open(long at) {
         if (windows.size() < MOST_WINDOWS) {
-            windows.add(new Window(now));
+            windows.add(new Window(at));
         }
     }
 

@@ -8,7 +8,6 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -55,7 +54,7 @@ class ProcessActivityTest {
         ActivityRing ring = new ActivityRing(Files.write(folder.resolve("4711"), bytes.array()), SIZE);
         ProcessActivity process = new ProcessActivity(ring, name -> name, (_, _, _, _, _) -> {});
         process.close();
-        return new ArrayList<>(process.describe(0, Long.MAX_VALUE, 0).windows());
+        return process.describe(0, Long.MAX_VALUE, 0).windows();
     }
 
     /// A GPU that lags behind by seconds completes much of a window only after the next one has begun.
