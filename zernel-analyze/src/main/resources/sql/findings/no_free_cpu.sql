@@ -2,12 +2,14 @@
 --
 -- Of processes without steps: the threads that compute most, while they were ready to run and did not. Who had the CPU
 -- is who had it at the end of the wait. Where its threads that wait are no more than the CPUs, they take turns because
--- of others, and their time is not their own doing. Waits that ended with the recorder on the CPU are left out, as are
--- spans below its threshold.
+-- of others, and their time is not their own doing. Where they are more, and what the other threads run is mostly no
+-- Python code, they are a pool's, which splits one computation over more threads than there are CPUs: its threads wait
+-- for each other. Waits that ended with the recorder on the CPU are left out, as are spans below its threshold.
 -- Does not apply to trainings (cpu_preempted, noisy_neighbour, too_many_threads).
 --
 -- needs: _working_threads, _switches, processes, recordings, recorded_columns, _host_limits, _host_changes
--- severity: high from 25 % of the time of these threads, medium from 10 %, without what is their own doing
+-- needs: stack_events, stack_lines
+-- severity: high from 25 % of the time of these threads, medium from 10 %, without what is their own doing but a pool's
 -- hint: the view off_cpu lists the reasons of all threads
 WITH
     thresholds AS (
@@ -20,7 +22,9 @@ WITH
             0.1 AS least_work, -- CPU time of the threads, as a share of that of the process with the most
             0.1 AS least_holder, -- of the time without a CPU, from which on who had the CPU is named
             0.5 AS named_share, -- of the time of other programs that one must have had to be named
-            0.5 AS limited_share -- of the periods of the quota of the cgroup, in which it was used up
+            0.5 AS limited_share, -- of the periods of the quota of the cgroup, in which it was used up
+            0.5 AS pool_share, -- of the CPU time of other threads, without Python code, from which on they are a pool's
+            20 AS min_samples -- of these threads, to tell so
     ),
     crews AS (
         SELECT
@@ -115,6 +119,20 @@ WITH
         WHERE ns >= short_share * most_ns
         GROUP BY recording, pid
     ),
+    pools AS (
+        SELECT events.recording, events.pid
+        FROM stack_events AS events
+        JOIN stack_lines AS lines ON lines.id = events.id
+        ANTI JOIN _working_threads AS working
+            ON working.recording = events.recording
+            AND working.pid = events.pid
+            AND working.tid = events.tid
+        CROSS JOIN thresholds
+        WHERE events.kind = 'sample' AND events.ns > 0
+        GROUP BY events.recording, events.pid
+        HAVING count(*) >= any_value(thresholds.min_samples)
+            AND sum(events.ns) FILTER (NOT lines.python) >= any_value(thresholds.pool_share) * sum(events.ns)
+    ),
     quotas AS (
         SELECT
             limits.recording,
@@ -139,9 +157,11 @@ WITH
             coalesce(quotas.throttled_share >= thresholds.limited_share, FALSE) AS limited,
             limits.allowed_cpus,
             recordings.cpus,
+            crowds.threads AS crowd,
+            crowds.threads > coalesce(limits.allowed_cpus, recordings.cpus, 1) AS crowded,
+            crowded AND pools.pid IS NOT NULL AS pooled,
             CASE
-                WHEN crowds.threads > coalesce(limits.allowed_cpus, recordings.cpus, 1)
-                        OR sums.others_ns + sums.job_ns < thresholds.least_holder * sums.ready_ns
+                WHEN crowded OR sums.others_ns + sums.job_ns < thresholds.least_holder * sums.ready_ns
                     THEN sums.threads_ns
                 ELSE 0
             END AS own_ns
@@ -149,6 +169,7 @@ WITH
         JOIN crews ON crews.recording = sums.recording AND crews.pid = sums.pid
         CROSS JOIN thresholds
         LEFT JOIN crowds ON crowds.recording = sums.recording AND crowds.pid = sums.pid
+        LEFT JOIN pools ON pools.recording = sums.recording AND pools.pid = sums.pid
         LEFT JOIN quotas ON quotas.recording = sums.recording AND quotas.pid = sums.pid
         LEFT JOIN _host_limits AS limits ON limits.recording = sums.recording AND limits.pid = sums.pid
         LEFT JOIN recordings ON recordings.recording = sums.recording
@@ -164,7 +185,7 @@ SELECT
     '% of the time of ' || CASE threads WHEN 1 THEN 'the thread that computes' ELSE 'the threads that compute' END
         AS unit, -- unit of value
     CASE
-        WHEN ready_ns - own_ns >= high_share * wall_ns THEN 'high'
+        WHEN ready_ns - CASE WHEN pooled THEN 0 ELSE own_ns END >= high_share * wall_ns THEN 'high'
         WHEN ready_ns - own_ns >= min_share * wall_ns THEN 'medium'
         ELSE 'low'
     END AS severity, -- high, medium or low
@@ -192,6 +213,11 @@ SELECT
                 CASE
                     WHEN threads_ns >= least_holder * ready_ns
                         THEN format('other threads of its process {}', pct(threads_ns / ready_ns))
+                            || CASE
+                                WHEN pooled THEN format(', of a pool: {} are short of CPUs, and most of what they run '
+                                    || 'is no Python code', crowd)
+                                ELSE ''
+                            END
                 END,
                 CASE
                     WHEN job_ns >= least_holder * ready_ns

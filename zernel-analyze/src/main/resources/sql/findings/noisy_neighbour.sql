@@ -82,7 +82,7 @@ SELECT
         ELSE format('keep the two apart: taskset or cpusets for pid {}, or nice it, or move it to another machine',
             other_pid)
     END AS advice, -- what to try
-    'zernel-analyze sql {} "FROM processes"' AS next_command -- to see more
+    'zernel-analyze sql {} "FROM preemption"' AS next_command -- to see more
 FROM waits
 CROSS JOIN thresholds
 LEFT JOIN _bound_cpus AS bound ON bound.recording = waits.recording AND bound.pid = waits.pid

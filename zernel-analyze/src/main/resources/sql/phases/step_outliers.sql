@@ -64,10 +64,77 @@ FROM waits
 CROSS JOIN constants
 WHERE waits.runnable_ns > 0 AND waits.runnable_share >= constants.counted;
 
+-- Steps at equal distances that nearly always take longer than the others, as every tenth one may.
+--
+-- Of each distance and each turn in it, what counts is the chance that a step of the turn takes longer than one that is
+-- not, so how much steps vary does not matter. It is asked of the first steps on each side of a change of pace.
+--
+-- needs: steps, step_changes
+-- digest: kept
+CREATE TABLE _heavy_turns AS
+WITH
+    constants AS (
+        SELECT
+            2000 AS most_steps, -- that are looked at
+            3 AS least_distance, -- steps from one to the next: of more frequent ones none are usual
+            50 AS most_distance, -- steps
+            5 AS min_turns, -- steps of a turn
+            0.98 AS min_chance -- that one of them takes longer than one of the others
+    ),
+    sides AS (
+        SELECT
+            steps.recording,
+            steps.pid,
+            steps.tid,
+            steps.step,
+            steps.dur_ns,
+            coalesce(steps.step >= changes.step, FALSE) AS later
+        FROM steps
+        LEFT JOIN step_changes AS changes
+            ON changes.recording = steps.recording
+            AND changes.pid = steps.pid
+            AND changes.tid = steps.tid
+        WHERE steps.step_kind IN ('train', 'checkpoint')
+    ),
+    firsts AS (
+        SELECT sides.*
+        FROM sides
+        CROSS JOIN constants
+        QUALIFY row_number() OVER (PARTITION BY recording, pid, tid, later ORDER BY step) <= most_steps
+    ),
+    ranked AS (
+        SELECT
+            recording,
+            pid,
+            tid,
+            later,
+            step,
+            row_number() OVER (PARTITION BY recording, pid, tid, later ORDER BY dur_ns, step) AS place,
+            count(*) OVER (PARTITION BY recording, pid, tid, later) AS steps
+        FROM firsts
+    ),
+    distances AS (
+        SELECT unnest(range(least_distance, most_distance + 1)) AS distance, min_turns, min_chance
+        FROM constants
+    )
+SELECT
+    ranked.recording, -- recording
+    ranked.pid, -- process
+    ranked.tid, -- training thread
+    ranked.later, -- on which side of a change of pace
+    distances.distance, -- steps from one to the next
+    ranked.step % distances.distance AS turn -- what numbers of these steps leave when divided by that
+FROM ranked
+CROSS JOIN distances
+GROUP BY ALL
+HAVING count(*) >= any_value(distances.min_turns)
+    AND sum(ranked.place) - count(*) * (count(*) + 1) / 2
+        >= any_value(distances.min_chance) * count(*) * (any_value(ranked.steps) - count(*));
+
 -- Steps that take much longer than the thread's usual ones, without a look at ranks that are late.
 --
 -- needs: steps, step_changes, step_work, _step_spans, _syncs, _checkpoint_opens, data_wait, _data_waits, pauses
--- needs: _step_whys, _shared_steps
+-- needs: _step_whys, _shared_steps, _heavy_turns
 -- digest: kept
 CREATE TABLE _slow_steps AS
 WITH
@@ -127,6 +194,16 @@ WITH
         FROM paced
         GROUP BY ALL
     ),
+    heavy AS (
+        SELECT DISTINCT paced.recording, paced.pid, paced.tid, paced.step
+        FROM paced
+        JOIN _heavy_turns AS turns
+            ON turns.recording = paced.recording
+            AND turns.pid = paced.pid
+            AND turns.tid = paced.tid
+            AND turns.later = paced.later
+            AND turns.turn = paced.step % turns.distance
+    ),
     outliers AS (
         SELECT
             paced.recording,
@@ -152,9 +229,14 @@ WITH
             AND usual.tid = paced.tid
             AND usual.later = paced.later
         CROSS JOIN thresholds
+        LEFT JOIN heavy
+            ON heavy.recording = paced.recording
+            AND heavy.pid = paced.pid
+            AND heavy.tid = paced.tid
+            AND heavy.step = paced.step
         WHERE usual.steps >= thresholds.min_steps
             AND paced.dur_ns + least(coalesce(paced.next_ns, usual.dur_ns) - usual.dur_ns, 0) - usual.dur_ns > greatest(
-                thresholds.min_deviations * 1.4826 * usual.mad_ns,
+                CASE WHEN heavy.step IS NULL THEN thresholds.min_deviations * 1.4826 * usual.mad_ns END,
                 thresholds.min_excess * usual.dur_ns
             )
     ),
@@ -325,7 +407,8 @@ LEFT JOIN slow_inputs
 --
 -- Usual is the median of the steps, on the side of a change of pace that the step is on; a step is an outlier when it
 -- is over that by six median deviations (scaled as standard deviations) and by a fifth, and the next step does not make
--- up for it, as where a program waits once for all that it had enqueued. Warm-up and evaluation do not count. Known
+-- up for it, as where a program waits once for all that it had enqueued. By a fifth is enough where steps at equal
+-- distances, five or more, nearly always take longer than the others. Warm-up and evaluation do not count. Known
 -- reasons, in the step or in the one before it, because a rank or the GPU may feel it later: a checkpoint that any
 -- process on the machine opens, the begin of a pass over the data, a pause outside every call, and a rank that comes
 -- late to a collective where that is nearly always the same one; an input that is too slow again and again; and, where

@@ -104,6 +104,21 @@ class AnomaliesTest {
         }
     }
 
+    /// Six median deviations are 1.2 times the median here.
+    @Test
+    void slowStepsFiresForEveryNthStepHoweverMuchStepsVary() {
+        String varied = "exp(0.2 * %s)";
+        try (Database database = open(steps(1, 200, "CASE step % 10 WHEN 5 THEN 1.4 ELSE 1 END * " + varied, 4))) {
+            assertThat(findings("slow_steps", database)).isEmpty();
+        }
+        try (Database database = open(steps(1, 200, "CASE step % 10 WHEN 5 THEN 2.1 ELSE 1 END * " + varied, 4))) {
+            Finding finding = findings("slow_steps", database).getFirst();
+            assertThat(finding.value()).isEqualTo(19.0);
+            assertThat(finding.evidence()).contains(", every 10 steps; ");
+            assertThat(finding.lostMillisPerStep()).isBetween(5.0, 7.0);
+        }
+    }
+
     /// As in a trace, of few steps.
     @Test
     void slowStepsFiresForFewStepsOnlyWhereSlowOnesAreAtEqualDistances() {

@@ -88,6 +88,15 @@ class WithoutStepsTest {
         assertThat(finding.advice()).startsWith("Python code runs in one thread at a time: ");
     }
 
+    @Test
+    void lockContentionSaysThatThreadsWhichSendToAPoolOfProcessesSendTooMuch() {
+        RecordingFixture fixture = inLine("get (/usr/lib/python3.12/multiprocessing/connection.py:395)", 4096, 900)
+                .footer("zernel.stacks", "{\"pythons\":[{\"file\":\"python3\",\"runtimes\":[{\"address\":4000,\"bytes\":97}]}]}");
+        Finding finding = run("lock_contention", fixture).getFirst();
+        assertThat(finding.evidence()).endsWith("for Python's lock, most in multiprocessing, as they send and receive objects");
+        assertThat(finding.advice()).startsWith("send less between the processes: ");
+    }
+
     /// One of two threads waits for 80 of 100 ms.
     @Test
     void aThreadThatWaitsForMostOfItsTimeIsSevere() {
@@ -228,6 +237,29 @@ class WithoutStepsTest {
         Finding finding = run("no_free_cpu", withoutCpu("other_pid = 100, other_comm = 'pool'")).getFirst();
         assertThat(finding.severity()).isEqualTo("low");
         assertThat(finding.advice()).startsWith("compute in no more threads than there are CPUs");
+    }
+
+    /// Threads of onnxruntime, OpenMP or BLAS: one computation is split over more of them than there are CPUs.
+    @Test
+    void aPoolOfMoreThreadsThanThereAreCpusIsSevere() {
+        Finding finding = run("no_free_cpu", crowded("onnxruntime_pybind11_state.so")).getFirst();
+        assertThat(finding.severity()).isEqualTo("high");
+        assertThat(finding.evidence()).contains("other threads of its process 100 %, of a pool: 4 are short of CPUs, "
+                + "and most of what they run is no Python code; it may run on 2 of 2 CPUs");
+        assertThat(finding.advice()).startsWith("compute in no more threads than there are CPUs");
+        assertThat(run("no_free_cpu", crowded("work (/me/infer.py:12)")).getFirst().severity()).isEqualTo("low");
+    }
+
+    /// Three threads of its own have the CPUs while the one that computes waits, and wait themselves.
+    private static RecordingFixture crowded(String stack) {
+        RecordingFixture fixture = withoutCpu("other_pid = 100, other_comm = 'pool'");
+        for (int i = 0; i < 40; i++) {
+            for (int tid = 101; tid <= 103; tid++) {
+                fixture.on(100, tid, "pool").sample(i * 50 + tid % 10, stack)
+                        .event("sched", "off-cpu", i * 50 + 10, 20.0, "state = 'preempted', runq_ns = 20000000, other_pid = 100");
+            }
+        }
+        return fixture;
     }
 
     @Test
