@@ -141,6 +141,48 @@ def collected(run):
         thread.join()
 
 
+def half_answers(run):
+    """A model is loaded in the type that it was saved in, bfloat16, for which this CPU has no instructions."""
+    torch.set_num_threads(1)
+    model = torch.nn.Sequential(torch.nn.Linear(256, 1024), torch.nn.ReLU(), torch.nn.Linear(1024, 256)).eval()
+    dtype = torch.bfloat16 if run.planted else torch.float32
+    model.to(dtype)
+    for _ in range(run.steps):
+        with torch.no_grad():
+            model(torch.rand(64, 256, dtype=dtype)).argmax(1).tolist()  # planted: half-answers
+        run.tick()
+
+
+def training_mode(run):
+    """A model answers as it was left after its training: in training mode."""
+    torch.set_num_threads(1)
+    model = torch.nn.Sequential(
+        torch.nn.Conv2d(3, 32, 3, padding=1), torch.nn.BatchNorm2d(32), torch.nn.ReLU(), torch.nn.Dropout(0.1),
+        torch.nn.Conv2d(32, 32, 3, padding=1), torch.nn.BatchNorm2d(32), torch.nn.ReLU(), torch.nn.Dropout(0.1),
+        torch.nn.AdaptiveAvgPool2d(1), torch.nn.Flatten(), torch.nn.Linear(32, 10))
+    if not run.planted:
+        model.eval()
+    for _ in range(run.steps):
+        with torch.no_grad():
+            model(torch.rand(8, 3, 64, 64)).argmax(1).tolist()  # planted: training-mode
+        run.tick()
+
+
+def synced_rows(run):
+    """A model scores rows, and each result is synced to a file by itself."""
+    torch.set_num_threads(1)
+    model = torch.nn.Sequential(torch.nn.Linear(64, 256), torch.nn.ReLU(), torch.nn.Linear(256, 1)).eval()
+    with open(os.path.join(run.folder, "scores.csv"), "w") as file:
+        for row in range(run.steps):
+            with torch.no_grad():
+                score = model(torch.rand(1, 64)).item()
+            print(row, score, sep=",", file=file)
+            if run.planted or row % 500 == 0:
+                file.flush()
+                os.fsync(file.fileno())  # planted: synced-rows
+            run.tick()
+
+
 def crowded(run):
     """A model answers requests one by one, with two threads, while two other programs compute on the CPUs."""
     torch.set_num_threads(2)

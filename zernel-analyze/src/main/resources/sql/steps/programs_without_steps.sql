@@ -127,7 +127,7 @@ SELECT
         pct(busiest.ready_ns / busiest.life_ns), pct((busiest.off_ns - busiest.ready_ns) / busiest.life_ns))
         || CASE
             WHEN busiest.threads > 1
-                THEN format('; all {} threads used {} of CPU time at most', busiest.threads, ms(busiest.cpu_ns))
+                THEN format('; all {} threads used {:.1f} s of CPU time at most', busiest.threads, busiest.cpu_ns / 1e9)
             ELSE ''
         END
         || coalesce('; longest in calls: ' || lists.text, '') AS seen -- the same in words

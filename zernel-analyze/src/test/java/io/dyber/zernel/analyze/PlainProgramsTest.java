@@ -63,7 +63,7 @@ class PlainProgramsTest {
     void otherThreadsCount() {
         RecordingFixture fixture = plain();
         fixture.on(100, 101, "python3").event("process", "start", 1000, null, "").event("process", "exit", 4000, null, "");
-        assertThat(query(fixture)).contains("; all 2 threads used 11000.0 ms of CPU time at most; ");
+        assertThat(query(fixture)).contains("; all 2 threads used 11.0 s of CPU time at most; ");
     }
 
     @Test

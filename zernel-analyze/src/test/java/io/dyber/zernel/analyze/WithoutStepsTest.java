@@ -267,6 +267,86 @@ class WithoutStepsTest {
         assertThat(run("no_free_cpu", withoutCpu("other_pid = 77, other_comm = 'zernel-drain'"))).isEmpty();
     }
 
+    private static final String ANSWER = "<module> (/me/infer.py:30);answer (/me/infer.py:9);"
+            + "Linear.forward (/v/site-packages/torch/nn/modules/linear.py:1)";
+    private static final String DROPOUT = "<module> (/me/infer.py:30);answer (/me/infer.py:9);"
+            + "Dropout.forward (/v/site-packages/torch/nn/modules/dropout.py:1)";
+
+    /// A hundred samples of a program that answers requests, of which every second is in the one stack.
+    private static RecordingFixture answering(String one, String other) {
+        RecordingFixture fixture = recording();
+        for (int i = 0; i < 100; i++) {
+            fixture.sample(i * 20, i % 2 == 0 ? one : other);
+        }
+        return fixture;
+    }
+
+    @Test
+    void slowArithmeticFiresForAModelInHalfOrDoublePrecision() {
+        String half = ANSWER + ";at::native::AVX2::bf16_dot_with_fp32_arith (libtorch_cpu.so)";
+        Finding finding = run("slow_arithmetic", answering(half, ANSWER)).getFirst();
+        assertThat(finding.severity()).isEqualTo("high");
+        assertThat(finding.value()).isEqualTo(50.0);
+        assertThat(finding.evidence()).isEqualTo("2.00 s on a CPU of the thread that computes; at least 50 % of 100 samples "
+                + "compute in half precision (float16 or bfloat16)");
+        assertThat(finding.advice()).startsWith("float32 on a CPU");
+        assertThat(finding.lines().getFirst().place()).isEqualTo("infer.py:9 answer -> Linear.forward");
+        String twice = ANSWER + ";mkl_blas_def_dgemm_kernel_zen (libtorch_cpu.so)";
+        assertThat(run("slow_arithmetic", answering(twice, ANSWER)).getFirst().advice()).startsWith("float32, where its precision does");
+    }
+
+    @Test
+    void slowArithmeticIsSilentForAModelInSinglePrecision() {
+        assertThat(run("slow_arithmetic", answering(ANSWER + ";mkl_blas_def_sgemm_kernel_zen (libtorch_cpu.so)", ANSWER))).isEmpty();
+    }
+
+    @Test
+    void trainingModeFiresForDropoutInAProgramThatTrainsNothing() {
+        Finding finding = run("training_mode", answering(DROPOUT + ";at::CPUGeneratorImpl::random64 (libtorch_cpu.so)", ANSWER)).getFirst();
+        assertThat(finding.severity()).isEqualTo("high");
+        assertThat(finding.value()).isEqualTo(50.0);
+        assertThat(finding.evidence()).startsWith("1.00 s of 2.00 s on a CPU in dropout, which draws random numbers in 50 of 100 samples; ");
+        assertThat(finding.advice()).startsWith("model.eval() once it is loaded");
+        assertThat(finding.lines().getFirst().place()).isEqualTo("infer.py:9 answer -> Dropout.forward");
+    }
+
+    /// In evaluation mode it only hands its input on.
+    @Test
+    void trainingModeIsSilentForDropoutThatDrawsNothingAndWherePassesGoBackward() {
+        assertThat(run("training_mode", answering(DROPOUT, ANSWER))).isEmpty();
+        RecordingFixture trained = answering(DROPOUT + ";at::CPUGeneratorImpl::random64 (libtorch_cpu.so)", ANSWER).backward(500, 100);
+        assertThat(run("training_mode", trained)).isEmpty();
+    }
+
+    /// A program that writes a row each 20 ms, which takes so long.
+    private static RecordingFixture writing(String name, double millis, String path) {
+        RecordingFixture fixture = recording();
+        for (int i = 0; i < 100; i++) {
+            fixture.sample(i * 20, ANSWER).blocked("io", name, i * 20 + 5, millis, "<module> (/me/infer.py:31);fsync (libc.so.6)",
+                    "path = '" + path + "'");
+        }
+        return fixture;
+    }
+
+    @Test
+    void syncedWritesFiresForAProgramThatSyncsEachRow() {
+        Finding finding = run("synced_writes", writing("fdatasync", 10, "/data/out.db")).getFirst();
+        assertThat(finding.severity()).isEqualTo("high");
+        assertThat(finding.value()).isEqualTo(50.0);
+        assertThat(finding.evidence())
+                .isEqualTo("1.00 s of 2.00 s in 100 calls that write 0 B; 100 syncs took 100 % of that; the longest on /data/out.db");
+        assertThat(finding.advice()).startsWith("sync once for many");
+        assertThat(finding.lines().getFirst().place()).isEqualTo("infer.py:31 <module> -> fsync");
+        assertThat(run("synced_writes", writing("write", 10, "/data/out.db")).getFirst().advice()).startsWith("write many at once");
+    }
+
+    @Test
+    void syncedWritesIsSilentForShortWritesReadsAndPipes() {
+        assertThat(run("synced_writes", writing("fdatasync", 1, "/data/out.db"))).isEmpty();
+        assertThat(run("synced_writes", writing("read", 10, "/data/in.db"))).isEmpty();
+        assertThat(run("synced_writes", writing("write", 10, "pipe:[7]"))).isEmpty();
+    }
+
     @Test
     void compilesAgainFiresForACompilerThatNeverRests() {
         Finding finding = run("compiles_again", compiling(100)).getFirst();

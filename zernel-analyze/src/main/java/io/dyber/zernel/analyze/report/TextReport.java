@@ -1,5 +1,6 @@
 package io.dyber.zernel.analyze.report;
 
+import io.dyber.zernel.analyze.Finding;
 import io.dyber.zernel.analyze.duckdb.Table;
 import io.dyber.zernel.analyze.report.data.CriticalPath;
 import io.dyber.zernel.analyze.report.data.GpuActivity;
@@ -111,8 +112,16 @@ public record TextReport(Page page, boolean whole) implements ReportFormat {
     }
 
     private void findings(Report report) {
-        page.heading(report.diagnosis().findings().isEmpty() ? "Findings: none" : "Findings, by what they lose at least");
+        page.heading(heading(report.diagnosis().findings()));
         new FindingsText(page).write(report.diagnosis(), whole ? Integer.MAX_VALUE : MOST_FINDINGS);
+    }
+
+    private static String heading(List<Finding> findings) {
+        if (findings.isEmpty()) {
+            return "Findings: none";
+        }
+        boolean lost = findings.stream().anyMatch(finding -> finding.lostMillisPerStep() != null);
+        return lost ? "Findings, by what they lose at least" : "Findings, by severity";
     }
 
     private void gpuActivity(Report report) {

@@ -263,6 +263,17 @@ class AnalyzeTest {
                 .contains("until the command was killed (SIGKILL), which the kernel does when memory is full");
     }
 
+    /// Nothing tells how much a program without steps loses of one.
+    @Test
+    void aReportSaysByWhatItsFindingsAreInOrder() {
+        RecordingFixture fixture = recording();
+        for (int i = 0; i < 60; i++) {
+            fixture.sample(i * 20, "<module> (/me/infer.py:30);mkl_blas_def_dgemm_kernel_zen (libtorch_cpu.so)");
+        }
+        Path file = fixture.write(folder.resolve("run.parquet"));
+        assertThat(Outcome.of("report", file.toString()).out()).contains("\nFindings, by severity\n 1 high   A program computes in ");
+    }
+
     @Test
     void theMarkdownReportHasFindingsAndTables() {
         Path file = twoRanks().region("a|b", 600, 1).write(folder.resolve("run.parquet"));

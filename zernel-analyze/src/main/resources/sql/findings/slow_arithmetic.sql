@@ -1,0 +1,60 @@
+-- A program computes in a data type that CPUs compute slowly. Operators run in float16, bfloat16 or float64.
+--
+-- Of processes without steps, such as those that answer requests: by the names of the functions in which the threads
+-- that compute most are sampled on a CPU, so counted is what these tell, at least. Half of it is assumed to be saved.
+-- Does not apply to trainings (slow_types), nor to what runs on a GPU, where float16 and bfloat16 are fast.
+--
+-- needs: _working_threads, stack_events, _operator_frames
+-- severity: high from 50 % of the time of these threads on a CPU in such a type, else medium
+-- hint: the view operator_samples has the shares of trainings
+-- lines: that arithmetic WHERE thread = 'process' AND id IN (SELECT id FROM _operator_frames WHERE is_slow)
+WITH
+    thresholds AS (
+        SELECT
+            50 AS min_samples, -- of the threads that compute most
+            0.25 AS min_share, -- of these, in such a type
+            0.5 AS high_share -- for high severity
+    ),
+    sums AS (
+        SELECT
+            events.recording,
+            events.pid,
+            any_value(threads.threads) AS threads,
+            count(*) AS samples,
+            sum(events.ns) AS cpu_ns,
+            sum(CASE WHEN frames.in_half THEN events.ns ELSE 0 END) AS half_ns,
+            sum(CASE WHEN frames.in_double THEN events.ns ELSE 0 END) AS double_ns,
+            greatest(half_ns, double_ns) / sum(events.ns) AS share
+        FROM stack_events AS events
+        JOIN _working_threads AS threads
+            ON threads.recording = events.recording
+            AND threads.pid = events.pid
+            AND threads.tid = events.tid
+            AND threads.work_ns <= events.start_ns
+        JOIN _operator_frames AS frames ON frames.id = events.id
+        WHERE events.kind = 'sample' AND events.ns > 0
+        GROUP BY events.recording, events.pid
+    )
+SELECT
+    recording, -- recording
+    pid, -- process
+    round(100 * share, 1) AS value, -- percent of its time on a CPU
+    '% of its time on a CPU' AS unit, -- unit of value
+    CASE WHEN share >= high_share THEN 'high' ELSE 'medium' END AS severity, -- high or medium
+    format('{:.2f} s on a CPU of {}; at least {} of {} samples compute in {}', cpu_ns / 1e9,
+        CASE threads WHEN 1 THEN 'the thread that computes' ELSE format('{} threads that compute', threads) END,
+        pct(share), samples,
+        CASE
+            WHEN half_ns >= double_ns THEN 'half precision (float16 or bfloat16)'
+            ELSE 'double precision (float64)'
+        END) AS evidence, -- what it rests on
+    CASE
+        WHEN half_ns >= double_ns
+            THEN 'float32 on a CPU: load the model with dtype=torch.float32, no .half() and no autocast to float16; '
+                || 'bfloat16 only with instructions for it (avx512_bf16 or amx_bf16 in /proc/cpuinfo)'
+        ELSE 'float32, where its precision does: .float() of the model, and of what comes from NumPy, which has float64'
+    END AS advice, -- what to try
+    'zernel-analyze stacks {}' AS next_command -- to see more
+FROM sums
+CROSS JOIN thresholds
+WHERE samples >= min_samples AND share >= min_share
