@@ -1,10 +1,11 @@
--- A program computes in a data type that CPUs compute slowly. Operators run in float16, bfloat16 or float64.
+-- A program computes in a data type that CPUs compute slowly. Its model runs in float16, bfloat16 or float64.
 --
 -- Of processes without steps, such as those that answer requests: by the names of the functions in which the threads
 -- that compute most are sampled on a CPU, so counted is what these tell, at least. Half of it is assumed to be saved.
--- Does not apply to trainings (slow_types), nor to what runs on a GPU, where float16 and bfloat16 are fast.
+-- Does not apply to trainings (slow_types), to what runs on a GPU, where float16 and bfloat16 are fast, nor to other
+-- libraries than PyTorch's own: what NumPy computes is float64 unless a program asks for less.
 --
--- needs: _working_threads, stack_events, _operator_frames
+-- needs: _working_threads, stack_events, _operator_frames, _stack_frames
 -- severity: high from 50 % of the time of these threads on a CPU in such a type, else medium
 -- hint: the view operator_samples has the shares of trainings
 -- lines: that arithmetic WHERE thread = 'process' AND id IN (SELECT id FROM _operator_frames WHERE is_slow)
@@ -22,8 +23,8 @@ WITH
             any_value(threads.threads) AS threads,
             count(*) AS samples,
             sum(events.ns) AS cpu_ns,
-            sum(CASE WHEN frames.in_half THEN events.ns ELSE 0 END) AS half_ns,
-            sum(CASE WHEN frames.in_double THEN events.ns ELSE 0 END) AS double_ns,
+            coalesce(sum(events.ns) FILTER (frames.in_half AND own.id IS NOT NULL), 0) AS half_ns,
+            coalesce(sum(events.ns) FILTER (frames.in_double AND own.id IS NOT NULL), 0) AS double_ns,
             greatest(half_ns, double_ns) / sum(events.ns) AS share
         FROM stack_events AS events
         JOIN _working_threads AS threads
@@ -32,6 +33,7 @@ WITH
             AND threads.tid = events.tid
             AND threads.work_ns <= events.start_ns
         JOIN _operator_frames AS frames ON frames.id = events.id
+        LEFT JOIN (SELECT id FROM _stack_frames WHERE frame = 0 AND file LIKE 'libtorch%') AS own ON own.id = events.id
         WHERE events.kind = 'sample' AND events.ns > 0
         GROUP BY events.recording, events.pid
     )

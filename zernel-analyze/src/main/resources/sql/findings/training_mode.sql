@@ -19,9 +19,10 @@ HAVING bool_or(
 -- Of processes without steps: samples of the threads that compute most, in modules that drop out, where random numbers
 -- are drawn. In evaluation mode they draw none. What else training mode costs is not known: BatchNorm computes its
 -- statistics, and what is kept for a backward pass takes memory. Results differ from call to call, too.
--- Does not apply to trainings, nor to dropout that is wanted, as to tell how sure a model is.
+-- Does not apply to trainings, to recordings in which backward passes were not probed, nor to dropout that is wanted,
+-- as to tell how sure a model is.
 --
--- needs: _working_threads, stack_events, _dropout_stacks, events
+-- needs: _working_threads, stack_events, _dropout_stacks, events, kinds
 -- severity: high from 25 % of the time of these threads on a CPU in dropout, else medium
 -- hint: module.training tells the mode of each
 -- lines: the dropout WHERE thread = 'process' AND id IN (SELECT id FROM _dropout_stacks)
@@ -65,6 +66,8 @@ SELECT
     'zernel-analyze stacks {}' AS next_command -- to see more
 FROM sums
 CROSS JOIN thresholds
+SEMI JOIN (SELECT recording FROM kinds WHERE kind = 'backward' AND state = 'attached') AS probed
+    ON probed.recording = sums.recording
 ANTI JOIN (SELECT recording, pid FROM events WHERE kind = 'backward') AS passes
     ON passes.recording = sums.recording AND passes.pid = sums.pid
 WHERE draws >= min_draws AND share >= min_share

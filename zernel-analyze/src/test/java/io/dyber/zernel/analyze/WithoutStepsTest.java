@@ -296,13 +296,14 @@ class WithoutStepsTest {
     }
 
     @Test
-    void slowArithmeticIsSilentForAModelInSinglePrecision() {
+    void slowArithmeticIsSilentForAModelInSinglePrecisionAndForNumPy() {
+        assertThat(run("slow_arithmetic", answering("<module> (/me/fit.py:30);dgemm_kernel_ZEN (libscipy_openblas64_.so)", ANSWER))).isEmpty();
         assertThat(run("slow_arithmetic", answering(ANSWER + ";mkl_blas_def_sgemm_kernel_zen (libtorch_cpu.so)", ANSWER))).isEmpty();
     }
 
     @Test
     void trainingModeFiresForDropoutInAProgramThatTrainsNothing() {
-        Finding finding = run("training_mode", answering(DROPOUT + ";at::CPUGeneratorImpl::random64 (libtorch_cpu.so)", ANSWER)).getFirst();
+        Finding finding = run("training_mode", inTrainingMode("attached")).getFirst();
         assertThat(finding.severity()).isEqualTo("high");
         assertThat(finding.value()).isEqualTo(50.0);
         assertThat(finding.evidence()).startsWith("1.00 s of 2.00 s on a CPU in dropout, which draws random numbers in 50 of 100 samples; ");
@@ -310,12 +311,24 @@ class WithoutStepsTest {
         assertThat(finding.lines().getFirst().place()).isEqualTo("infer.py:9 answer -> Dropout.forward");
     }
 
+    private static RecordingFixture inTrainingMode(String backward) {
+        return probing(backward, answering(DROPOUT + ";at::CPUGeneratorImpl::random64 (libtorch_cpu.so)", ANSWER));
+    }
+
+    private static RecordingFixture probing(String backward, RecordingFixture fixture) {
+        return fixture.footer("zernel.kinds", "[{\"kind\":\"backward\",\"state\":\"" + backward + "\",\"why\":null,\"events\":0}]");
+    }
+
     /// In evaluation mode it only hands its input on.
     @Test
-    void trainingModeIsSilentForDropoutThatDrawsNothingAndWherePassesGoBackward() {
-        assertThat(run("training_mode", answering(DROPOUT, ANSWER))).isEmpty();
-        RecordingFixture trained = answering(DROPOUT + ";at::CPUGeneratorImpl::random64 (libtorch_cpu.so)", ANSWER).backward(500, 100);
-        assertThat(run("training_mode", trained)).isEmpty();
+    void trainingModeIsSilentForDropoutThatDrawsNothing() {
+        assertThat(run("training_mode", probing("attached", answering(DROPOUT, ANSWER)))).isEmpty();
+    }
+
+    @Test
+    void trainingModeIsSilentWherePassesGoBackwardAndWhereNobodyLookedForThem() {
+        assertThat(run("training_mode", inTrainingMode("attached").backward(500, 100))).isEmpty();
+        assertThat(run("training_mode", inTrainingMode("unavailable"))).isEmpty();
     }
 
     /// A program that writes a row each 20 ms, which takes so long.
