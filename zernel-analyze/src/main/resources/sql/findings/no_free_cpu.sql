@@ -2,9 +2,9 @@
 --
 -- Of processes without steps: the threads that compute most, while they were ready to run and did not. Who had the CPU
 -- is who had it at the end of the wait. Where its threads that wait are no more than the CPUs, they take turns because
--- of others, and their time is not their own doing. Where they are more, and what the other threads run is mostly no
--- Python code, they are a pool's, which splits one computation over more threads than there are CPUs: its threads wait
--- for each other. Waits that ended with the recorder on the CPU are left out, as are spans below its threshold.
+-- of others, and their time is not their own doing. Where they are more than twice as many, and what the other threads
+-- run is mostly no Python code, they are a pool's, which splits one computation over too many threads: these wait for
+-- each other. Waits that ended with the recorder on the CPU are left out, as are spans below its threshold.
 -- Does not apply to trainings (cpu_preempted, noisy_neighbour, too_many_threads).
 --
 -- needs: _working_threads, _switches, processes, recordings, recorded_columns, _host_limits, _host_changes
@@ -24,7 +24,8 @@ WITH
             0.5 AS named_share, -- of the time of other programs that one must have had to be named
             0.5 AS limited_share, -- of the periods of the quota of the cgroup, in which it was used up
             0.5 AS pool_share, -- of the CPU time of other threads, without Python code, from which on they are a pool's
-            20 AS min_samples -- of these threads, to tell so
+            20 AS min_samples, -- of these threads, to tell so
+            2 AS pool_threads -- for each CPU, above which they are too many: two pools may take turns
     ),
     crews AS (
         SELECT
@@ -158,8 +159,9 @@ WITH
             limits.allowed_cpus,
             recordings.cpus,
             crowds.threads AS crowd,
-            crowds.threads > coalesce(limits.allowed_cpus, recordings.cpus, 1) AS crowded,
-            crowded AND pools.pid IS NOT NULL AS pooled,
+            coalesce(limits.allowed_cpus, recordings.cpus, 1) AS own_cpus,
+            crowds.threads > own_cpus AS crowded,
+            crowds.threads > thresholds.pool_threads * own_cpus AND pools.pid IS NOT NULL AS pooled,
             CASE
                 WHEN crowded OR sums.others_ns + sums.job_ns < thresholds.least_holder * sums.ready_ns
                     THEN sums.threads_ns
