@@ -183,6 +183,16 @@ def synced_rows(run):
             run.tick()
 
 
+def many_threads(run):
+    """A model answers with as many threads as the machine had that it was set up for."""
+    torch.set_num_threads(16 if run.planted else 2)
+    model = torch.nn.Sequential(torch.nn.Linear(512, 1024), torch.nn.ReLU(), torch.nn.Linear(1024, 512)).eval()
+    for _ in range(run.steps):
+        with torch.no_grad():
+            model(torch.rand(256, 512)).sum().item()
+        run.tick()
+
+
 def crowded(run):
     """A model answers requests one by one, with two threads, while two other programs compute on the CPUs."""
     torch.set_num_threads(2)

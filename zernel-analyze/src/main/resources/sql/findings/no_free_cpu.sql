@@ -166,7 +166,8 @@ WITH
                 WHEN crowded OR sums.others_ns + sums.job_ns < thresholds.least_holder * sums.ready_ns
                     THEN sums.threads_ns
                 ELSE 0
-            END AS own_ns
+            END AS own_ns,
+            sums.ready_ns - CASE WHEN pooled THEN 0 ELSE own_ns END AS avoidable_ns
         FROM sums
         JOIN crews ON crews.recording = sums.recording AND crews.pid = sums.pid
         CROSS JOIN thresholds
@@ -177,7 +178,7 @@ WITH
         LEFT JOIN recordings ON recordings.recording = sums.recording
         WHERE crews.work >= thresholds.least_work
             AND sums.ready_ns >= thresholds.min_ns
-            AND (sums.ready_ns - own_ns >= thresholds.min_share * crews.wall_ns
+            AND (avoidable_ns >= thresholds.min_share * crews.wall_ns
                 OR sums.ready_ns >= thresholds.crowded_share * crews.wall_ns)
     )
 SELECT
@@ -187,8 +188,8 @@ SELECT
     '% of the time of ' || CASE threads WHEN 1 THEN 'the thread that computes' ELSE 'the threads that compute' END
         AS unit, -- unit of value
     CASE
-        WHEN ready_ns - CASE WHEN pooled THEN 0 ELSE own_ns END >= high_share * wall_ns THEN 'high'
-        WHEN ready_ns - own_ns >= min_share * wall_ns THEN 'medium'
+        WHEN avoidable_ns >= high_share * wall_ns THEN 'high'
+        WHEN avoidable_ns >= min_share * wall_ns THEN 'medium'
         ELSE 'low'
     END AS severity, -- high, medium or low
     concat_ws(

@@ -87,9 +87,18 @@ SELECT
         WHEN regexp_matches(function, '\bTHPVariable_[a-z]\w*') AND native
             THEN 'Tensor.' || regexp_extract(function, '\bTHPVariable_(\w+)', 1)
         WHEN native AND parsed.file LIKE 'libc.so%' THEN ltrim(function, '_')
-        -- A loop over elements says by its template's arguments which one it is.
+        -- A loop over elements says by its template's arguments which one it is; a name that was cut is mangled.
         WHEN native AND regexp_matches(function, '\b(callback_fn|VectorizedLoop2d)<.*\bat::native::.*\b\w+_kernel\(')
             THEN 'at::native::' || regexp_extract(function, '::(\w+_kernel)\(', 1)
+        WHEN native
+            AND regexp_matches(function, '^_ZN.*(callback_fn|VectorizedLoop2d).*6native.*\d[a-z]\w*_kernel[A-Z]')
+            THEN 'at::native::' || coalesce(
+                list_filter(
+                    regexp_extract_all(function, '\d([a-z][a-z_]*_kernel)[A-Z]', 1),
+                    lambda kernel: kernel NOT LIKE 'cpu\_%' ESCAPE '\'
+                )[1],
+                'cpu_kernel'
+            )
         WHEN native
             THEN regexp_replace(replace(function, '(anonymous namespace)::', ''), '(\w)\(.*\)( const)?$', '\1')
         ELSE replace(function, '.<locals>', '')

@@ -89,6 +89,7 @@ class StackViewsTest {
         "load (/me/data.py:3);at::native::copy_(at::Tensor&) (libtorch_cpu.so), data.py:3 load, at::native::copy_",
         // a loop over elements is known by its template's arguments
         "load (/me/data.py:3);void c10::function_ref<void (char**)>::callback_fn<at::native::AVX2::VectorizedLoop2d<at::native::(anonymous namespace)::mul_kernel(at::TensorIteratorBase&)::{lambda()#2} > >(long) (libtorch_cpu.so), data.py:3 load, at::native::mul_kernel",
+        "load (/me/data.py:3);_ZN3c1012function_refIFvPPcPKlllEE11callback_fnIZN2at18TensorIteratorBase15loop_2d_from_1dIZNS8_6native4AVX217cpu_serial_kernelIZZZNSB_9templates3cpu12_GLOBAL__N_114uniform_kernelIPNS8_16CPUGeneratorI... (libtorch_cpu.so), data.py:3 load, at::native::uniform_kernel",
         "load (/me/data.py:3);[libcuda.so.1], data.py:3 load, libcuda.so.1",
         // what decorates says less than what it decorates, unless nothing else of Python is called
         "main (/me/a.py:3);old.<locals>.wrapper (/v/site-packages/t/d.py:1);no_grad (/v/site-packages/torch/_contextlib.py:1);Model.generate (/v/site-packages/t/g.py:1);Model.forward (/v/site-packages/t/g.py:9), a.py:3 main, Model.generate",
