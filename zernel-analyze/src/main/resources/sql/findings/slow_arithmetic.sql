@@ -5,7 +5,7 @@
 -- Does not apply to trainings (slow_types), to what runs on a GPU, where float16 and bfloat16 are fast, nor to other
 -- libraries than PyTorch's own: what NumPy computes is float64 unless a program asks for less.
 --
--- needs: _working_threads, stack_events, _operator_frames, _stack_frames
+-- needs: _working_samples, _operator_frames, _stack_frames
 -- severity: high from 50 % of the time of these threads on a CPU in such a type, else medium
 -- hint: the view operator_samples has the shares of trainings
 -- lines: that arithmetic WHERE thread = 'process' AND id IN (SELECT id FROM _operator_frames WHERE is_slow)
@@ -18,24 +18,18 @@ WITH
     ),
     sums AS (
         SELECT
-            events.recording,
-            events.pid,
-            any_value(threads.threads) AS threads,
+            samples.recording,
+            samples.pid,
+            any_value(samples.threads) AS threads,
             count(*) AS samples,
-            sum(events.ns) AS cpu_ns,
-            coalesce(sum(events.ns) FILTER (frames.in_half AND own.id IS NOT NULL), 0) AS half_ns,
-            coalesce(sum(events.ns) FILTER (frames.in_double AND own.id IS NOT NULL), 0) AS double_ns,
-            greatest(half_ns, double_ns) / sum(events.ns) AS share
-        FROM stack_events AS events
-        JOIN _working_threads AS threads
-            ON threads.recording = events.recording
-            AND threads.pid = events.pid
-            AND threads.tid = events.tid
-            AND threads.work_ns <= events.start_ns
-        JOIN _operator_frames AS frames ON frames.id = events.id
-        LEFT JOIN (SELECT id FROM _stack_frames WHERE frame = 0 AND file LIKE 'libtorch%') AS own ON own.id = events.id
-        WHERE events.kind = 'sample' AND events.ns > 0
-        GROUP BY events.recording, events.pid
+            sum(samples.ns) AS cpu_ns,
+            coalesce(sum(samples.ns) FILTER (frames.in_half AND own.id IS NOT NULL), 0) AS half_ns,
+            coalesce(sum(samples.ns) FILTER (frames.in_double AND own.id IS NOT NULL), 0) AS double_ns,
+            greatest(half_ns, double_ns) / sum(samples.ns) AS share
+        FROM _working_samples AS samples
+        JOIN _operator_frames AS frames ON frames.id = samples.id
+        LEFT JOIN (SELECT id FROM _stack_frames WHERE frame = 0 AND file LIKE 'libtorch%') AS own ON own.id = samples.id
+        GROUP BY samples.recording, samples.pid
     )
 SELECT
     recording, -- recording

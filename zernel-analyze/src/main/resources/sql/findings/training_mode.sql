@@ -22,7 +22,7 @@ HAVING bool_or(
 -- Does not apply to trainings, to recordings in which backward passes were not probed, nor to dropout that is wanted,
 -- as to tell how sure a model is.
 --
--- needs: _working_threads, stack_events, _dropout_stacks, events, kinds
+-- needs: _working_samples, _dropout_stacks, events, kinds
 -- severity: high from 25 % of the time of these threads on a CPU in dropout, else medium
 -- hint: module.training tells the mode of each
 -- lines: the dropout WHERE thread = 'process' AND id IN (SELECT id FROM _dropout_stacks)
@@ -35,22 +35,16 @@ WITH
     ),
     sums AS (
         SELECT
-            events.recording,
-            events.pid,
+            samples.recording,
+            samples.pid,
             count(*) AS samples,
             count_if(dropout.draws) AS draws,
-            sum(events.ns) AS cpu_ns,
-            coalesce(sum(events.ns) FILTER (dropout.id IS NOT NULL), 0) AS dropout_ns,
-            dropout_ns / sum(events.ns) AS share
-        FROM stack_events AS events
-        JOIN _working_threads AS threads
-            ON threads.recording = events.recording
-            AND threads.pid = events.pid
-            AND threads.tid = events.tid
-            AND threads.work_ns <= events.start_ns
-        LEFT JOIN _dropout_stacks AS dropout ON dropout.id = events.id
-        WHERE events.kind = 'sample' AND events.ns > 0
-        GROUP BY events.recording, events.pid
+            sum(samples.ns) AS cpu_ns,
+            coalesce(sum(samples.ns) FILTER (dropout.id IS NOT NULL), 0) AS dropout_ns,
+            dropout_ns / sum(samples.ns) AS share
+        FROM _working_samples AS samples
+        LEFT JOIN _dropout_stacks AS dropout ON dropout.id = samples.id
+        GROUP BY samples.recording, samples.pid
     )
 SELECT
     sums.recording, -- recording
