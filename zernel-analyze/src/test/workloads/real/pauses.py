@@ -49,6 +49,20 @@ def sleep_periodic(run):
     fit(run, in_memory(run), after_step=poll)
 
 
+def summaries(run):
+    """Every ten steps all weights are sorted for a histogram; steps vary, as batches have as many pictures as come."""
+    sizes = torch.randint(16, 48, (run.steps,), generator=torch.Generator().manual_seed(5)).tolist()
+    model = network()
+    weights = torch.rand(3 << 17)
+    steps = iter(range(1, run.steps + 1))
+
+    def summarize():
+        if run.planted and next(steps) % 10 == 0:
+            torch.sort(weights)  # planted: summaries
+
+    fit(run, ((torch.rand(size, 3, 32, 32), torch.arange(size) % 10) for size in sizes), model, after_step=summarize)
+
+
 def sleep_each(run):
     """A pause of 8 ms in each step, forgotten after a test."""
 

@@ -62,7 +62,7 @@ WITH
         GROUP BY waits.recording, waits.pid, waits.kind, waits.lock
     ),
     sending AS (
-        SELECT queues.recording, queues.pid, queues.lock
+        SELECT queues.recording, queues.pid, queues.kind, TRUE AS sends
         FROM queues
         CROSS JOIN thresholds
         JOIN stack_events AS stacks
@@ -71,33 +71,15 @@ WITH
             AND stacks.start_ns = queues.from_ns
         JOIN stack_lines AS lines ON lines.id = stacks.id
         WHERE queues.kind = 'gil'
-        GROUP BY queues.recording, queues.pid, queues.lock
+        GROUP BY queues.recording, queues.pid, queues.kind
         HAVING count_if(regexp_matches(lines.stack, '/multiprocess(ing)?/|/concurrent/futures/process'))
             >= any_value(thresholds.sending_share) * count(*)
     ),
     -- Of several locks the one that most wait for.
     worst AS (
-        SELECT
-            sums.recording,
-            sums.pid,
-            sums.kind,
-            sums.waits,
-            sums.threads,
-            sums.wait_ns,
-            sums.p50_ns,
-            sums.wall_ns,
-            sums.waiting,
-            sums.most_share,
-            sending.pid IS NOT NULL AS sends
+        SELECT recording, pid, kind, waits, threads, wait_ns, p50_ns, wall_ns, waiting, most_share
         FROM sums
-        LEFT JOIN sending
-            ON sending.recording = sums.recording
-            AND sending.pid = sums.pid
-            AND sending.lock IS NOT DISTINCT FROM sums.lock
-        QUALIFY row_number() OVER (
-            PARTITION BY sums.recording, sums.pid
-            ORDER BY sums.waiting DESC, sums.lock
-        ) = 1
+        QUALIFY row_number() OVER (PARTITION BY recording, pid ORDER BY waiting DESC, lock) = 1
     )
 SELECT
     recording, -- recording
@@ -130,4 +112,5 @@ SELECT
     'zernel-analyze stacks {}' AS next_command -- to see more
 FROM worst
 CROSS JOIN thresholds
+LEFT JOIN sending USING (recording, pid, kind)
 WHERE waits >= min_waits AND waiting >= min_waiting

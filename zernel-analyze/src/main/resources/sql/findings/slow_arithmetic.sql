@@ -1,14 +1,14 @@
 -- A program computes in a data type that CPUs compute slowly. Its model runs in float16, bfloat16 or float64.
 --
 -- Of processes without steps, such as those that answer requests: by the names of the functions in which the threads
--- that compute most are sampled on a CPU, so counted is what these tell, at least. Half of it is assumed to be saved.
+-- that compute most are sampled on a CPU, so counted is what these tell, at least.
 -- Does not apply to trainings (slow_types), to what runs on a GPU, where float16 and bfloat16 are fast, nor to other
 -- libraries than PyTorch's own: what NumPy computes is float64 unless a program asks for less.
 --
--- needs: _working_samples, _operator_frames, _stack_frames
+-- needs: _working_samples, _operator_frames
 -- severity: high from 50 % of the time of these threads on a CPU in such a type, else medium
--- hint: the view operator_samples has the shares of trainings
--- lines: that arithmetic WHERE thread = 'process' AND id IN (SELECT id FROM _operator_frames WHERE is_slow)
+-- hint: a CPU has instructions for bfloat16 where /proc/cpuinfo names avx512_bf16 or amx_bf16
+-- lines: that work WHERE thread = 'process' AND id IN (SELECT id FROM _operator_frames WHERE is_slow AND of_torch)
 WITH
     thresholds AS (
         SELECT
@@ -23,12 +23,11 @@ WITH
             any_value(samples.threads) AS threads,
             count(*) AS samples,
             sum(samples.ns) AS cpu_ns,
-            coalesce(sum(samples.ns) FILTER (frames.in_half AND own.id IS NOT NULL), 0) AS half_ns,
-            coalesce(sum(samples.ns) FILTER (frames.in_double AND own.id IS NOT NULL), 0) AS double_ns,
+            coalesce(sum(samples.ns) FILTER (frames.in_half AND frames.of_torch), 0) AS half_ns,
+            coalesce(sum(samples.ns) FILTER (frames.in_double AND frames.of_torch), 0) AS double_ns,
             greatest(half_ns, double_ns) / sum(samples.ns) AS share
         FROM _working_samples AS samples
         JOIN _operator_frames AS frames ON frames.id = samples.id
-        LEFT JOIN (SELECT id FROM _stack_frames WHERE frame = 0 AND file LIKE 'libtorch%') AS own ON own.id = samples.id
         GROUP BY samples.recording, samples.pid
     )
 SELECT

@@ -64,12 +64,37 @@ FROM waits
 CROSS JOIN constants
 WHERE waits.runnable_ns > 0 AND waits.runnable_share >= constants.counted;
 
+-- Steps of training and those with a checkpoint, and on which side of a change of pace each is.
+--
+-- needs: steps, step_changes
+CREATE VIEW _paced_steps AS
+SELECT
+    steps.recording, -- recording
+    steps.pid, -- process
+    steps.tid, -- training thread
+    steps.step, -- number of the step, from 1
+    steps.start_ns, -- [ns] when it began
+    steps.end_ns, -- [ns] when it ended
+    steps.dur_ns, -- [ns] how long it took
+    steps.data_loading_ns, -- [ns] waiting for data
+    steps.gpu_compute_ns, -- [ns] in phase GpuCompute
+    steps.nccl_collective_ns, -- [ns] in collectives
+    steps.optimizer_step_ns, -- [ns] in the optimizer
+    steps.unknown_ns, -- [ns] in no phase
+    coalesce(steps.step >= changes.step, FALSE) AS later -- whether it is after the change
+FROM steps
+LEFT JOIN step_changes AS changes
+    ON changes.recording = steps.recording
+    AND changes.pid = steps.pid
+    AND changes.tid = steps.tid
+WHERE steps.step_kind IN ('train', 'checkpoint');
+
 -- Steps at equal distances that nearly always take longer than the others, as every tenth one may.
 --
 -- Of each distance and each turn in it, what counts is the chance that a step of the turn takes longer than one that is
 -- not, so how much steps vary does not matter. It is asked of the first steps on each side of a change of pace.
 --
--- needs: steps, step_changes
+-- needs: _paced_steps
 -- digest: kept
 CREATE TABLE _heavy_turns AS
 WITH
@@ -81,24 +106,9 @@ WITH
             5 AS min_turns, -- steps of a turn
             0.98 AS min_chance -- that one of them takes longer than one of the others
     ),
-    sides AS (
-        SELECT
-            steps.recording,
-            steps.pid,
-            steps.tid,
-            steps.step,
-            steps.dur_ns,
-            coalesce(steps.step >= changes.step, FALSE) AS later
-        FROM steps
-        LEFT JOIN step_changes AS changes
-            ON changes.recording = steps.recording
-            AND changes.pid = steps.pid
-            AND changes.tid = steps.tid
-        WHERE steps.step_kind IN ('train', 'checkpoint')
-    ),
     firsts AS (
-        SELECT sides.*
-        FROM sides
+        SELECT _paced_steps.*
+        FROM _paced_steps
         CROSS JOIN constants
         QUALIFY row_number() OVER (PARTITION BY recording, pid, tid, later ORDER BY step) <= most_steps
     ),
@@ -133,8 +143,8 @@ HAVING count(*) >= any_value(distances.min_turns)
 
 -- Steps that take much longer than the thread's usual ones, without a look at ranks that are late.
 --
--- needs: steps, step_changes, step_work, _step_spans, _syncs, _checkpoint_opens, data_wait, _data_waits, pauses
--- needs: _step_whys, _shared_steps, _heavy_turns
+-- needs: _paced_steps, _heavy_turns, step_work, _step_spans, _syncs, _checkpoint_opens, data_wait, _data_waits, pauses
+-- needs: _step_whys, _shared_steps
 -- digest: kept
 CREATE TABLE _slow_steps AS
 WITH
@@ -149,33 +159,10 @@ WITH
     ),
     paced AS (
         SELECT
-            steps.recording,
-            steps.pid,
-            steps.tid,
-            steps.step,
-            steps.start_ns,
-            steps.end_ns,
-            steps.dur_ns,
-            steps.data_loading_ns,
-            steps.gpu_compute_ns,
-            steps.nccl_collective_ns,
-            steps.optimizer_step_ns,
-            steps.unknown_ns,
-            lag(steps.start_ns, 1, steps.start_ns) OVER (
-                PARTITION BY steps.recording, steps.pid, steps.tid
-                ORDER BY steps.step
-            ) AS previous_ns,
-            lead(steps.dur_ns) OVER (
-                PARTITION BY steps.recording, steps.pid, steps.tid
-                ORDER BY steps.step
-            ) AS next_ns,
-            coalesce(steps.step >= changes.step, FALSE) AS later
-        FROM steps
-        LEFT JOIN step_changes AS changes
-            ON changes.recording = steps.recording
-            AND changes.pid = steps.pid
-            AND changes.tid = steps.tid
-        WHERE steps.step_kind IN ('train', 'checkpoint')
+            *,
+            lag(start_ns, 1, start_ns) OVER (PARTITION BY recording, pid, tid ORDER BY step) AS previous_ns,
+            lead(dur_ns) OVER (PARTITION BY recording, pid, tid ORDER BY step) AS next_ns
+        FROM _paced_steps
     ),
     usual AS (
         SELECT

@@ -46,6 +46,7 @@ SELECT
         FALSE
     ) AS in_half, -- whether it multiplies in half precision, float16 or bfloat16, number by number
     in_double OR in_half AS is_slow, -- whether it is in one of these
+    frames.native AND frames.file LIKE 'libtorch%' AS of_torch, -- whether it is in a library of PyTorch
     coalesce(regexp_matches(frames.function, 'unfolded[23]d_|(vol2col|im2col)'), FALSE)
         AS unfolds -- whether it copies for a convolution that no library computes
 FROM frames

@@ -239,9 +239,9 @@ class WithoutStepsTest {
         assertThat(finding.advice()).startsWith("compute in no more threads than there are CPUs");
     }
 
-    /// Threads of onnxruntime, OpenMP or BLAS: one computation is split over more of them than there are CPUs.
+    /// Threads of onnxruntime, OpenMP or BLAS: one computation is split over too many of them.
     @Test
-    void aPoolOfMoreThreadsThanThereAreCpusIsSevere() {
+    void aPoolOfMoreThanTwoThreadsForEachCpuIsSevere() {
         Finding finding = run("no_free_cpu", crowded(4, "onnxruntime_pybind11_state.so")).getFirst();
         assertThat(finding.severity()).isEqualTo("high");
         assertThat(finding.evidence()).contains("other threads of its process 100 %, of a pool: 5 are short of CPUs, "
