@@ -139,6 +139,52 @@ __noinline int tell_names(struct wire_file *r, __u64 dentry, __u64 mount)
 	return 0;
 }
 
+#define MOST_LAYERS 2		 /* FILESYSTEM_MAX_STACK_DEPTH, include/linux/fs.h */
+#define OVERLAY_MAGIC 0x794c7630 /* OVERLAYFS_SUPER_MAGIC, include/uapi/linux/magic.h */
+
+/* fs/overlayfs/ovl_entry.h, as it is since 6.5. */
+struct ovl_path {
+	struct dentry *dentry;
+} CORE;
+
+struct ovl_entry {
+	unsigned int __numlower;
+	struct ovl_path __lowerstack[];
+} CORE;
+
+struct ovl_inode {
+	struct inode vfs_inode;
+	struct dentry *__upperdentry;
+	struct ovl_entry *oe;
+} CORE;
+
+/*
+ * The inode that page faults on a mapping of the file tell. On overlayfs, where containers have their files, that is the one
+ * of the layer that has the file's pages. Where that cannot be found it is the file's own, by which no fault is found.
+ */
+static __always_inline struct inode *mapped_inode(struct inode *inode)
+{
+	struct ovl_inode *overlay = 0;
+	struct ovl_entry *lower = 0;
+	struct inode *mapped = 0;
+	struct dentry *dentry;
+
+	if (BPF_CORE_READ(inode, i_sb, s_magic) != OVERLAY_MAGIC ||
+	    !bpf_core_field_exists(overlay->__upperdentry) ||
+	    !bpf_core_field_exists(lower->__lowerstack))
+		return inode;
+	/* Not before: where there is no such type, the verifier must not come here. */
+	asm volatile("" : "+r"(inode));
+	overlay = (void *)inode - bpf_core_field_offset(struct ovl_inode, vfs_inode);
+	dentry = BPF_CORE_READ(overlay, __upperdentry);
+	lower = BPF_CORE_READ(overlay, oe);
+	if (!dentry && lower && BPF_CORE_READ(lower, __numlower))
+		dentry = BPF_CORE_READ(lower, __lowerstack[0].dentry);
+	if (dentry)
+		mapped = BPF_CORE_READ(dentry, d_inode);
+	return mapped ? mapped : inode;
+}
+
 /* Tells the recorder the path of a file; 0 when the ring is full. */
 static __noinline int send_file(z_file *key)
 {
@@ -153,9 +199,11 @@ static __noinline int send_file(z_file *key)
 	if (!r)
 		return 0;
 	inode = BPF_CORE_READ(file, f_inode);
+	r->mode = BPF_CORE_READ(inode, i_mode);
+	for (int i = 0; i < MOST_LAYERS; i++)
+		inode = mapped_inode(inode);
 	r->inode = BPF_CORE_READ(inode, i_ino);
 	r->device = BPF_CORE_READ(inode, i_sb, s_dev);
-	r->mode = BPF_CORE_READ(inode, i_mode);
 	tell_names(r, (__u64)BPF_CORE_READ(file, f_path.dentry),
 		   (__u64)BPF_CORE_READ(file, f_path.mnt));
 	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);

@@ -403,7 +403,8 @@ static __always_inline void copy_arguments(struct wire_head *r, struct seen *s, 
 	fill_slots((struct wire_head *)r, s, f->capture, f->captures, r->slot, slots)
 
 /* This and the next two are no static functions: so the kernel verifies them once in each program. */
-__noinline int send_entry(struct seen *s, const struct function *f, __u16 id, __u64 now, __u16 call)
+__noinline int send_entry(struct seen *s, const struct function *f, __u16 id, __u64 now,
+			  __u16 call)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 
@@ -447,7 +448,8 @@ __noinline int send_return(struct seen *s, const struct function *f, __u16 id, _
 }
 
 /* Sends a call whose entry was not sent; 0 when the ring is full. */
-__noinline int send_whole(struct seen *s, const struct function *f, __u16 id, __u64 start, __u64 now)
+__noinline int send_whole(struct seen *s, const struct function *f, __u16 id, __u64 start,
+			  __u64 now)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct wire_whole *r;

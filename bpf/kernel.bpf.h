@@ -21,6 +21,7 @@ struct signal_struct {
 
 struct super_block {
 	__u32 s_dev;
+	unsigned long s_magic;
 } CORE;
 
 struct inode {
@@ -40,6 +41,7 @@ struct qstr {
 struct dentry {
 	struct dentry *d_parent;
 	struct qstr d_name;
+	struct inode *d_inode;
 } CORE;
 
 struct vfsmount {

@@ -6,8 +6,10 @@ EVENT(sample, "a thread of a recorded process was found running on a CPU (instan
 {
 	EVENT_HEAD;
 	z_duration_ns period_ns DOC("time on a CPU that the sample stands for");
-	z_number kernel_entry
-		DOC("what had brought the thread into the kernel: number of a system call (x86-64), -1 a page fault, or what else interrupts code of its own; -2 what interrupts the kernel; -3 a probe of a function; NULL in code of its own");
+	z_number kernel_entry DOC(
+		"what had brought the thread into the kernel: number of a system call (x86-64), "
+		"-1 a page fault, or what else interrupts code of its own; -2 what interrupts the "
+		"kernel; -3 a probe of a function; NULL in code of its own");
 	STACK_FIELD;
 };
 

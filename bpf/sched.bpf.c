@@ -27,9 +27,9 @@ const volatile __u8 record_spans = 1;
 #define TASK_UNINTERRUPTIBLE 0x02
 #define TASK_STOPPED 0x04
 #define TASK_TRACED 0x08
-#define TASK_NOLOAD 0x400 /* with UNINTERRUPTIBLE: idle, a sleep */
+#define TASK_NOLOAD 0x400	/* with UNINTERRUPTIBLE: idle, a sleep */
 #define TASK_RTLOCK_WAIT 0x1000 /* a spinlock of PREEMPT_RT */
-#define TASK_ENDED 0xb0	  /* EXIT_DEAD, EXIT_ZOMBIE, TASK_DEAD */
+#define TASK_ENDED 0xb0		/* EXIT_DEAD, EXIT_ZOMBIE, TASK_DEAD */
 
 #define SLEEPING LETTERS('s', 'l', 'e', 'e', 'p', 'i', 'n', 'g')
 #define BLOCKED LETTERS('b', 'l', 'o', 'c', 'k', 'e', 'd', 0)

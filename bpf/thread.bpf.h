@@ -20,7 +20,8 @@ struct thread {
 	__u64 io_ns;	  /* blocked on block I/O in that call */
 	__u64 miss_bytes; /* added to the page cache in that call */
 	struct fault fault;
-	struct fault unsent; /* has waited, and nothing told that the wait was over before the thread went on */
+	/* Has waited, and nothing told that the wait was over before the thread went on. */
+	struct fault unsent;
 	__u64 off;	     /* since when it has been off its CPU; 0: it is running */
 	__u64 woken;	     /* since when it has been waiting for a CPU; 0: it is not */
 	__u64 state[2];	     /* why it left its CPU, as a text */

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads mapped files whose pages are not in memory.
 
-Makes files in the folder that it is given, prints `ready`, waits for a line on its input, drops the files from the page cache, reads
-one page of each through a mapping, and prints one line of JSON: the line that reads, how many files were not in memory, and how
-often the thread gave its CPU up for them; on a fast disk a page may be there before it has to.
+Makes files in the first folder that it is given, prints `ready`, waits for a line on its input, drops the files from the page cache,
+reads one page of each through a mapping, by its name in the second folder, and prints one line of JSON: the line that reads, how many
+files were not in memory, and how often the thread gave its CPU up for them; on a fast disk a page may be there before it has to.
 """
 
 import ctypes
@@ -35,16 +35,16 @@ def waits():
 
 
 def main():
-    paths = [os.path.join(sys.argv[1], str(number)) for number in range(FILES)]
-    for path in paths:
-        with open(path, "wb") as file:
+    made, read = sys.argv[1:]
+    for number in range(FILES):
+        with open(os.path.join(made, str(number)), "wb") as file:
             file.write(os.urandom(SIZE))
             os.fsync(file.fileno())
     print("ready", flush=True)
     sys.stdin.readline()
     absent, waited = 0, 0
-    for path in paths:
-        with open(path, "rb") as file:
+    for number in range(FILES):
+        with open(os.path.join(read, str(number)), "rb") as file:
             os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
             os.pread(file.fileno(), 1, SIZE)  # at its end, which brings nothing there: the recorder learns its path by it
             with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY) as view:

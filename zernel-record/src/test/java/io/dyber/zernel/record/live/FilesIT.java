@@ -1,6 +1,7 @@
 package io.dyber.zernel.record.live;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -160,8 +161,12 @@ class FilesIT {
         assertThat(faults("mapped")).isEqualTo(truth.of("mapped").path("waits").asLong() + " true true true");
     }
 
+    /// On an overlay only those do that are opened while it is recorded: what `maps` shows is not the inode that the fault tells.
     @Test
-    void aFileMappedBeforeTheRecordingHasItsPath() {
+    void aFileMappedBeforeTheRecordingHasItsPath() throws IOException {
+        assumeThat(Files.getFileStore(Path.of(folder)).type())
+                .as("file system of the temporary folder")
+                .isNotEqualTo("overlay");
         assertThat(faults("mapped-before"))
                 .isEqualTo(truth.of("mapped-before").path("waits").asLong() + " true true true");
     }

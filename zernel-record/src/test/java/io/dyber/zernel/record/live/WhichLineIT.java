@@ -2,6 +2,7 @@ package io.dyber.zernel.record.live;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
 import io.dyber.zernel.record.python.Pythons;
 import java.io.IOException;
@@ -82,10 +83,36 @@ class WhichLineIT {
     @Test
     void aPageFaultThatWaitsHasTheStackOfItsLine() throws IOException {
         Needs.bpf();
-        Path file = directory.resolve("run.parquet");
         Path files = Files.createDirectory(directory.resolve("files")).toRealPath();
+        holdsTheFaultsOf(files, files);
+    }
+
+    /// Containers have their files on an overlay: those of an image lie in a lower layer. The kernel's page fault names the inode
+    /// of that, which is not the one that the program opened.
+    @Test
+    void aPageFaultOnAnOverlayHasThePathThatTheProgramSees() throws IOException, InterruptedException {
+        Needs.bpf();
+        Path lower = Files.createDirectory(directory.resolve("lower"));
+        Path empty = Files.createDirectory(directory.resolve("empty"));
+        Path seen = Files.createDirectory(directory.resolve("seen")).toRealPath();
+        assumeThat(run("mount", "-t", "overlay", "-o", "lowerdir=%s:%s".formatted(lower, empty), "overlay", seen.toString()))
+                .as("needs to mount an overlay")
+                .isZero();
+        try {
+            holdsTheFaultsOf(lower, seen);
+        } finally {
+            assertThat(run("umount", seen.toString())).isZero();
+        }
+    }
+
+    private static int run(String... command) throws IOException, InterruptedException {
+        return new ProcessBuilder(command).inheritIO().start().waitFor();
+    }
+
+    private void holdsTheFaultsOf(Path made, Path files) throws IOException {
+        Path file = directory.resolve("run.parquet");
         JsonNode told;
-        try (Running program = Running.start(Needs.python("mmap"), Programs.source("mapped.py"), files.toString())) {
+        try (Running program = Running.start(Needs.python("mmap"), Programs.source("mapped.py"), made.toString(), files.toString())) {
             program.awaitLine("ready");
             Recorder recorder = Recorder.recordTo(
                     file, "-p", Long.toString(program.pid()), "--kinds", "io,sched", "--stacks", "1us");
