@@ -15,6 +15,7 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -80,6 +81,7 @@ class WhichLineIT {
     }
 
     /// Its stack is taken before the wait, as another thread runs when that ends.
+    @Tag("alone")
     @Test
     void aPageFaultThatWaitsHasTheStackOfItsLine() throws IOException {
         Needs.bpf();
@@ -89,6 +91,7 @@ class WhichLineIT {
 
     /// Containers have their files on an overlay: those of an image lie in a lower layer. The kernel's page fault names the inode
     /// of that, which is not the one that the program opened.
+    @Tag("alone")
     @Test
     void aPageFaultOnAnOverlayHasThePathThatTheProgramSees() throws IOException, InterruptedException {
         Needs.bpf();
@@ -112,6 +115,7 @@ class WhichLineIT {
     private void holdsTheFaultsOf(Path made, Path files) throws IOException {
         Path file = directory.resolve("run.parquet");
         JsonNode told;
+        Running.Outcome recorded;
         try (Running program = Running.start(Needs.python("mmap"), Programs.source("mapped.py"), made.toString(), files.toString())) {
             program.awaitLine("ready");
             Recorder recorder = Recorder.recordTo(
@@ -121,7 +125,8 @@ class WhichLineIT {
                 Running.Outcome outcome = program.await();
                 assertThat(outcome.status()).as(outcome.toString()).isZero();
                 told = Truth.of(outcome.out()).lines().getLast();
-                assertThat(recording.await().status()).isZero();
+                recorded = recording.await();
+                assertThat(recorded.status()).isZero();
             }
         }
         try (Recording recording = Recording.open(file)) {
@@ -134,6 +139,8 @@ class WhichLineIT {
                     .containsExactly("0");
             assertThat(recording.number("SELECT count(stack) FROM events WHERE name = 'page_fault' AND contains(path, '%s/')"
                             .formatted(files)))
+                    .as("page faults with their path and stack; %s; %s; %s", recorded, recording.footer("zernel.stacks"),
+                            recording.rows("SELECT kind, name, path, state, count(*), count(stack), max(dur_ns) FROM events GROUP BY ALL"))
                     .isBetween(told.path("waited").asLong() * 3 / 4, absent);
         }
     }
