@@ -168,6 +168,21 @@ def training_mode(run):
         run.tick()
 
 
+def reloaded(run):
+    """A function answers each request with a model that it loads for it."""
+    torch.set_num_threads(1)
+    path = os.path.join(run.folder, "model.pt")
+    torch.save(torch.nn.Sequential(
+        torch.nn.Linear(256, 512), torch.nn.ReLU(), torch.nn.Linear(512, 512), torch.nn.ReLU(), torch.nn.Linear(512, 10)).eval(), path)
+    model = None
+    for _ in range(run.steps):
+        if run.planted or model is None:
+            model = torch.load(path, weights_only=False)  # planted: reloaded
+        with torch.no_grad():
+            model(torch.rand(64, 256)).argmax(1).tolist()
+        run.tick()
+
+
 def synced_rows(run):
     """A model scores rows, and each result is synced to a file by itself."""
     torch.set_num_threads(1)

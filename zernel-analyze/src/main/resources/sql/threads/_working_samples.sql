@@ -8,6 +8,7 @@ SELECT
     events.tid, -- thread
     threads.threads, -- how many threads do its work
     events.id, -- stack
+    events.start_ns, -- [ns] when
     events.ns -- [ns] that it stands for
 FROM stack_events AS events
 JOIN _working_threads AS threads

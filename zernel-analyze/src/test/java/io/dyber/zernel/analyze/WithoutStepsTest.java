@@ -332,6 +332,43 @@ class WithoutStepsTest {
         assertThat(run("training_mode", inTrainingMode("unavailable"))).isEmpty();
     }
 
+    private static final String LOAD = "<module> (/me/infer.py:30);answer (/me/infer.py:7);load (/v/site-packages/torch/serialization.py:1)";
+    private static final String BUILD =
+            "<module> (/me/infer.py:3);Net.__init__ (/me/net.py:4);Linear.__init__ (/v/site-packages/torch/nn/modules/linear.py:1)";
+
+    @Test
+    void loadsAgainFiresForAModelThatIsLoadedForEachRequest() {
+        Finding finding = run("loads_again", answering(LOAD, ANSWER)).getFirst();
+        assertThat(finding.severity()).isEqualTo("high");
+        assertThat(finding.value()).isEqualTo(50.0);
+        assertThat(finding.evidence()).isEqualTo("1.00 s of 2.00 s on a CPU where models are built or loaded, in 5 of 5 fifths "
+                + "of that time; samples went from other work to that 49 times");
+        assertThat(finding.advice()).startsWith("build and load the model once");
+        assertThat(finding.lines().getFirst().place()).isEqualTo("infer.py:7 answer -> load");
+        assertThat(run("loads_again", answering(BUILD, ANSWER)).getFirst().value()).isEqualTo(50.0);
+    }
+
+    /// However long that takes, and however much of it is in constructors of the program's own.
+    @Test
+    void loadsAgainIsSilentForAModelThatIsLoadedOnce() {
+        RecordingFixture once = recording();
+        for (int i = 0; i < 100; i++) {
+            once.sample(i * 20, i < 90 ? LOAD : ANSWER);
+        }
+        assertThat(run("loads_again", once)).isEmpty();
+        assertThat(run("loads_again", answering(BUILD, "<module> (/me/infer.py:3);Net.__init__ (/me/net.py:5)"))).isEmpty();
+    }
+
+    /// Several models, each when it is first asked for.
+    @Test
+    void loadsAgainIsSilentForLoadsInAPartOfTheTime() {
+        RecordingFixture first = recording();
+        for (int i = 0; i < 100; i++) {
+            first.sample(i * 20, i < 60 && i % 2 == 0 ? LOAD : ANSWER);
+        }
+        assertThat(run("loads_again", first)).isEmpty();
+    }
+
     /// A program that writes a row each 20 ms, which takes so long.
     private static RecordingFixture writing(String name, double millis, String path) {
         RecordingFixture fixture = recording();
