@@ -2,24 +2,31 @@
 --
 -- needs: _stack_frames
 CREATE TABLE _model_loads AS
+WITH
+    frames AS (
+        SELECT
+            id,
+            file LIKE '%/torch/nn/init.py'
+                OR (file LIKE '%/torch/serialization.py' AND regexp_matches(function, '(^|\.)load$'))
+                OR (file LIKE '%/torch/jit/_serialization.py' AND regexp_matches(function, '(^|\.)load$'))
+                OR (file LIKE '%/torch/nn/modules/%'
+                    AND regexp_matches(function, '(^|\.)(__init__|load_state_dict)$'))
+                OR (file LIKE '%/safetensors/torch.py' AND regexp_matches(function, '(^|\.)load_(file|model)$'))
+                OR (file LIKE '%/transformers/%' AND regexp_matches(function, '(^|\.)from_pretrained$'))
+                OR (file LIKE '%/onnxruntime/capi/%' AND regexp_matches(function, '(^|\.)_create_inference_session$'))
+                OR (file LIKE '%/joblib/numpy_pickle.py' AND regexp_matches(function, '(^|\.)load$'))
+                OR (file LIKE '%/keras/%' AND regexp_matches(function, '(^|\.)load_model$'))
+                AS loads,
+            regexp_matches(function, '(^|\.)__init__$') AS constructs
+        FROM _stack_frames
+        WHERE NOT native
+    )
 SELECT
     id, -- number of the stack
-    bool_or(
-        (file LIKE '%/torch/serialization.py' AND regexp_matches(function, '(^|\.)_?(legacy_)?load$'))
-        OR (file LIKE '%/torch/jit/_serialization.py' AND regexp_matches(function, '(^|\.)load$'))
-        OR (file LIKE '%/torch/nn/modules/%' AND regexp_matches(function, '(^|\.)(__init__|load_state_dict)$'))
-        OR file LIKE '%/torch/nn/init.py'
-        OR (file LIKE '%/safetensors/torch.py' AND regexp_matches(function, '(^|\.)load_(file|model)$'))
-        OR (file LIKE '%/transformers/%' AND regexp_matches(function, '(^|\.)from_pretrained$'))
-        OR (file LIKE '%/onnxruntime/capi/%' AND regexp_matches(function, '(^|\.)_create_inference_session$'))
-        OR (file LIKE '%/joblib/numpy_pickle.py' AND regexp_matches(function, '(^|\.)load$'))
-        OR (file LIKE '%/keras/%' AND regexp_matches(function, '(^|\.)load_model$'))
-    ) AS loads -- whether a library builds or loads a model there; FALSE in the constructor of something else
-FROM _stack_frames
-WHERE NOT native
+    bool_or(loads) IS TRUE AS loads -- whether a library builds or loads a model there; FALSE in another constructor
+FROM frames
 GROUP BY id
-HAVING bool_or(regexp_matches(function, '(^|\.)(__init__|from_pretrained|load|_load|load_\w+)$'))
-    OR bool_or(file LIKE '%/torch/nn/init.py');
+HAVING bool_or(loads OR constructs);
 
 -- A model is built or loaded again and again. A program answers with one that it makes anew each time.
 --

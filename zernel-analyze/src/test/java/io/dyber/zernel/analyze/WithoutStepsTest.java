@@ -346,6 +346,8 @@ class WithoutStepsTest {
         assertThat(finding.advice()).startsWith("build and load the model once");
         assertThat(finding.lines().getFirst().place()).isEqualTo("infer.py:7 answer -> load");
         assertThat(run("loads_again", answering(BUILD, ANSWER)).getFirst().value()).isEqualTo(50.0);
+        String other = "<module> (/me/infer.py:30);load (/usr/lib/python3.11/json/__init__.py:293)";
+        assertThat(run("loads_again", answering(LOAD, other)).getFirst().value()).isEqualTo(50.0);
     }
 
     /// However long that takes, and however much of it is in constructors of the program's own.

@@ -93,7 +93,7 @@ class WhichLineIT {
     /// of that, which is not the one that the program opened.
     @Tag("alone")
     @Test
-    void aPageFaultOnAnOverlayHasThePathThatTheProgramSees() throws IOException, InterruptedException {
+    void aPageFaultOnAnOverlayHasThePathThatTheProgramSees() throws IOException {
         Needs.bpf();
         Path lower = Files.createDirectory(directory.resolve("lower"));
         Path empty = Files.createDirectory(directory.resolve("empty"));
@@ -108,8 +108,10 @@ class WhichLineIT {
         }
     }
 
-    private static int run(String... command) throws IOException, InterruptedException {
-        return new ProcessBuilder(command).inheritIO().start().waitFor();
+    private static int run(String... command) {
+        try (Running running = Running.start(command)) {
+            return running.await().status();
+        }
     }
 
     private void holdsTheFaultsOf(Path made, Path files) throws IOException {
