@@ -25,3 +25,22 @@ def python_waits(run):
         if run.planted:
             time.sleep(0.02)
         run.tick()
+
+
+def frame_rows(run):
+    """Features are made of the rows of a table, one by one."""
+    import numpy
+    import pandas
+
+    random = numpy.random.default_rng(1)
+    clicks = pandas.DataFrame({"user": random.integers(1000, size=1000), "item": random.integers(500, size=1000), "seconds": random.random(1000)})
+    for _ in range(run.steps):
+        seconds = {}
+        if run.planted:
+            for _, row in clicks.iterrows():  # planted: frame-rows
+                seconds[row["user"]] = seconds.get(row["user"], 0.0) + row["seconds"]
+        else:
+            for row in clicks.itertuples():
+                seconds[row.user] = seconds.get(row.user, 0.0) + row.seconds
+        numpy.sort(numpy.fromiter(seconds.values(), float))
+        run.tick()

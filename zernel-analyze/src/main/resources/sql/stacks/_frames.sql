@@ -5,7 +5,7 @@
 -- where parts of a well-known package were seen beside it (`pip install --target`); what has no file was made by one of
 -- both, but for what was given as text (`python -c`) or typed, which is the user's own.
 --
--- needs: _stack_texts
+-- needs: _stack_texts, known_calls
 CREATE TABLE _frames AS
 WITH
     texts AS (
@@ -62,31 +62,49 @@ WITH
                 'torchaudio', 'torchvision', 'tqdm', 'transformers', 'triton', 'urllib3', 'uvicorn', 'vllm', 'xgboost'
             )
         GROUP BY files.file
+    ),
+    placed AS (
+        SELECT
+            parsed.*,
+            CASE
+                WHEN native THEN parsed.file
+                WHEN regexp_matches(parsed.file, '/(site|dist)-packages/')
+                    THEN regexp_extract(parsed.file, '/(?:site|dist)-packages/([^/]+?)(?:\.pyc?)?(?:/|$)', 1)
+                WHEN parsed.file LIKE '<eval_with_key>%' OR parsed.file LIKE '%/torchinductor\_%' ESCAPE '\'
+                    THEN 'torch'
+                WHEN parsed.file LIKE '<frozen %' OR regexp_matches(parsed.file, '/python\d[\d.]*t?(\.zip)?/')
+                    THEN 'python'
+                WHEN parsed.file LIKE '<%' AND NOT regexp_matches(parsed.file, '^<(string|stdin|ipython-input.*)>$')
+                    THEN 'generated'
+                ELSE installed.module
+            END AS module
+        FROM parsed
+        LEFT JOIN installed ON installed.file = parsed.file AND NOT parsed.native
+    ),
+    known AS (
+        SELECT placed.frame, min(calls.number) AS number
+        FROM placed
+        JOIN known_calls AS calls ON calls.module = placed.module
+        WHERE NOT placed.native
+            AND calls.file IN ('', regexp_extract(placed.file, '[^/]*$'))
+            AND regexp_matches(placed.function, calls.function)
+        GROUP BY placed.frame
     )
 SELECT
-    CAST(row_number() OVER (ORDER BY frame) AS INTEGER) AS number, -- number of the frame, from 1
-    frame, -- text of the frame
+    CAST(row_number() OVER (ORDER BY placed.frame) AS INTEGER) AS number, -- number of the frame, from 1
+    placed.frame, -- text of the frame
     function, -- function or symbol; NULL where only the library is known
-    parsed.file, -- file of Python's code, or library
+    file, -- file of Python's code, or library
     line, -- line of the file; NULL in native code, and where it is not known
-    CASE
-        WHEN native THEN parsed.file
-        WHEN regexp_matches(parsed.file, '/(site|dist)-packages/')
-            THEN regexp_extract(parsed.file, '/(?:site|dist)-packages/([^/]+?)(?:\.pyc?)?(?:/|$)', 1)
-        WHEN parsed.file LIKE '<eval_with_key>%' OR parsed.file LIKE '%/torchinductor\_%' ESCAPE '\' THEN 'torch'
-        WHEN parsed.file LIKE '<frozen %' OR regexp_matches(parsed.file, '/python\d[\d.]*t?(\.zip)?/') THEN 'python'
-        WHEN parsed.file LIKE '<%' AND NOT regexp_matches(parsed.file, '^<(string|stdin|ipython-input.*)>$')
-            THEN 'generated'
-        ELSE installed.module
-    END AS module, -- library; package of Python, python for its standard library; NULL for the user's own code
+    module, -- library; package of Python, python for its standard library; NULL for the user's own code
     native, -- whether it is native code
-    native AND regexp_matches(parsed.file, '^(lib)?python\d') IS TRUE
+    native AND regexp_matches(file, '^(lib)?python\d') IS TRUE
         AS interpreter, -- whether it is Python's interpreter
     -- What is called, in few words: without parameters, and methods of tensors as a program has them.
     CASE
         WHEN regexp_matches(function, '\bTHPVariable_[a-z]\w*') AND native
             THEN 'Tensor.' || regexp_extract(function, '\bTHPVariable_(\w+)', 1)
-        WHEN native AND parsed.file LIKE 'libc.so%' THEN ltrim(function, '_')
+        WHEN native AND file LIKE 'libc.so%' THEN ltrim(function, '_')
         -- A loop over elements says by its template's arguments which one it is; a name that was cut is mangled.
         WHEN native AND regexp_matches(function, '\b(callback_fn|VectorizedLoop2d)<.*\bat::native::.*\b\w+_kernel\(')
             THEN 'at::native::' || regexp_extract(function, '::(\w+_kernel)\(', 1)
@@ -102,6 +120,7 @@ SELECT
         WHEN native
             THEN regexp_replace(replace(function, '(anonymous namespace)::', ''), '(\w)\(.*\)( const)?$', '\1')
         ELSE replace(function, '.<locals>', '')
-    END AS called -- function in few words; NULL where only the library is known
-FROM parsed
-LEFT JOIN installed ON installed.file = parsed.file AND NOT parsed.native
+    END AS called, -- function in few words; NULL where only the library is known
+    CAST(known.number AS INTEGER) AS known_call -- number of it in known_calls; NULL for others
+FROM placed
+LEFT JOIN known ON known.frame = placed.frame

@@ -47,7 +47,8 @@ SELECT
     frames.module IS NULL AND NOT frames.native AND places.frame < coalesce(begins.frame, places.frame + 1)
         AS own, -- whether it is the user's own code, and not of the process that forked this one
     frames.interpreter, -- whether it is Python's interpreter
-    frames.called -- function in few words
+    frames.called, -- function in few words
+    frames.known_call -- number of it in known_calls
 FROM _stack_places AS places
 JOIN _frames AS frames ON frames.number = places.number
 LEFT JOIN _stack_begins AS begins ON begins.id = places.id

@@ -11,12 +11,15 @@ import org.jspecify.annotations.Nullable;
 /// @param line where in the user's own code that is: `train.py:88 log_loss`
 /// @param calls what that called for at least half of it, and what that was mostly in where it says little (`LineRule`): `Tensor.item`;
 ///     null where no call did
+/// @param faster what is faster than what that called, and why where that is not plain, of calls for which that is known (the view
+///     `known_calls`); else null
 /// @param amount nanoseconds in the recording; bytes where the finding is about these
 /// @param count events with this line: calls that blocked, or samples
-public record FindingLine(String of, double share, String line, @Nullable String calls, double amount, long count) {
-    /// `62 % of the waits: train.py:88 log_loss -> Tensor.item`
+public record FindingLine(
+        String of, double share, String line, @Nullable String calls, @Nullable String faster, double amount, long count) {
+    /// `62 % of the waits: train.py:88 log_loss -> Tensor.item`, and what is faster
     public String text() {
-        return Math.round(100 * share) + " % of " + of + ": " + place();
+        return Math.round(100 * share) + " % of " + of + ": " + place() + (faster == null ? "" : "; faster: " + faster);
     }
 
     /// `train.py:88 log_loss -> Tensor.item`
@@ -31,6 +34,7 @@ public record FindingLine(String of, double share, String line, @Nullable String
         members.put("share", share);
         members.put("line", line);
         members.put("calls", calls);
+        members.put("faster", faster);
         members.put("amount", amount);
         members.put("count", count);
         return members;

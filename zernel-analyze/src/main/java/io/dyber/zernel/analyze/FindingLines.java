@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
@@ -55,12 +56,18 @@ final class FindingLines {
         private long count;
         private final Map<String, Double> calls = new TreeMap<>();
         private final Map<String, String> inner = new TreeMap<>();
+        private final Map<String, Double> faster = new TreeMap<>();
 
         void add(Table.Row row, double more) {
             amount += more;
             count += row.integer("count");
             String called = row.text("called");
             calls.merge(called == null ? "" : called, more, Double::sum);
+            String way = row.text("faster");
+            Double fasterAmount = row.real("faster_amount");
+            if (way != null && fasterAmount != null) {
+                faster.merge(way, fasterAmount, Double::sum);
+            }
             String inside = row.text("inner");
             if (called != null && inside != null) {
                 inner.putIfAbsent(called, called + " -> ... -> " + inside);
@@ -69,11 +76,19 @@ final class FindingLines {
 
         /// The call that holds most, where that is at least half.
         @Nullable String call() {
-            return calls.entrySet().stream()
-                    .filter(call -> 2 * call.getValue() >= amount && !call.getKey().isEmpty())
+            return mostOf(calls).map(call -> inner.getOrDefault(call, call)).orElse(null);
+        }
+
+        /// What is faster than at least half.
+        @Nullable String fasterWay() {
+            return mostOf(faster).orElse(null);
+        }
+
+        private Optional<String> mostOf(Map<String, Double> amounts) {
+            return amounts.entrySet().stream()
+                    .filter(part -> 2 * part.getValue() >= amount && !part.getKey().isEmpty())
                     .max(Map.Entry.comparingByValue())
-                    .map(call -> inner.getOrDefault(call.getKey(), call.getKey()))
-                    .orElse(null);
+                    .map(Map.Entry::getKey);
         }
     }
 
@@ -93,6 +108,7 @@ final class FindingLines {
                         entry.getValue().amount / all,
                         entry.getKey(),
                         entry.getValue().call(),
+                        entry.getValue().fasterWay(),
                         entry.getValue().amount,
                         entry.getValue().count))
                 .sorted(Comparator.comparingDouble(FindingLine::share).reversed())

@@ -371,6 +371,45 @@ class WithoutStepsTest {
         assertThat(run("loads_again", first)).isEmpty();
     }
 
+    private static final String ROWS = "<module> (/me/prepare.py:9);rows (/me/prepare.py:5);"
+            + "DataFrame.iterrows (/v/site-packages/pandas/core/frame.py:1);Series.__init__ (/v/site-packages/pandas/core/series.py:2)";
+
+    @Test
+    void slowCallsFiresForACallThatHasAFasterWay() {
+        Finding finding = run("slow_calls", answering(ROWS, ANSWER)).getFirst();
+        assertThat(finding.severity()).isEqualTo("high");
+        assertThat(finding.value()).isEqualTo(50.0);
+        assertThat(finding.unit()).isEqualTo("% of its time on a CPU in DataFrame.iterrows");
+        assertThat(finding.evidence()).isEqualTo("1.00 s of 2.00 s on a CPU, by 50 samples, are in DataFrame.iterrows, called by its own code");
+        assertThat(finding.lines().getFirst().text()).isEqualTo("100 % of the time in such calls: prepare.py:5 rows -> DataFrame.iterrows; "
+                + "faster: whole columns at once, or itertuples(): it makes a Series of each row");
+    }
+
+    /// Of the ways that JSON is written, the one that goes through all values in Python is told first.
+    @Test
+    void slowCallsTellsTheWayThatACallWorks() {
+        String dump = "<module> (/me/prepare.py:9);dump (/usr/lib/python3.12/json/__init__.py:1);"
+                + "_make_iterencode.<locals>._iterencode (/usr/lib/python3.12/json/encoder.py:1)";
+        assertThat(run("slow_calls", answering(dump, ANSWER)).getFirst().unit()).endsWith(" in json's encoder in Python");
+        String dumps = "<module> (/me/prepare.py:9);dumps (/usr/lib/python3.12/json/__init__.py:1);"
+                + "JSONEncoder.iterencode (/usr/lib/python3.12/json/encoder.py:1)";
+        assertThat(run("slow_calls", answering(dumps, ANSWER)).getFirst().unit()).endsWith(" in json.dumps");
+    }
+
+    /// What a framework does inside is not the program's to change, nor is a function of its own by that name a library's.
+    @Test
+    void slowCallsIsSilentForWhatFrameworksCallAndForLittle() {
+        String inside = "<module> (/me/prepare.py:9);Trainer.fit (/v/site-packages/lightning/trainer.py:1);"
+                + "deepcopy (/usr/lib/python3.12/copy.py:1)";
+        assertThat(run("slow_calls", answering(inside, ANSWER))).isEmpty();
+        assertThat(run("slow_calls", answering("<module> (/me/prepare.py:9);deepcopy (/me/copy.py:1)", ANSWER))).isEmpty();
+        RecordingFixture few = recording();
+        for (int i = 0; i < 400; i++) {
+            few.sample(i * 20, i % 11 == 0 ? ROWS : ANSWER);
+        }
+        assertThat(run("slow_calls", few)).isEmpty();
+    }
+
     /// A program that writes a row each 20 ms, which takes so long.
     private static RecordingFixture writing(String name, double millis, String path) {
         RecordingFixture fixture = recording();

@@ -39,7 +39,7 @@ public record LineRule(String of, String amount, Optional<String> cause, String 
     /// them, `tid` is NULL.
     ///
     /// A call that does much else too, or calls another package, may not say what takes the time, as one that trains: `inner` is
-    /// then the innermost function of packages in which most of it is.
+    /// then the innermost function of packages in which most of it is. `faster` is what is faster than `faster_amount` of it.
     public String sql() {
         return """
                 WITH
@@ -70,9 +70,23 @@ public record LineRule(String of, String amount, Optional<String> cause, String 
                         JOIN line_calls AS direct ON direct.id = stacks.id AND direct.function = stacks.called
                         WHERE stacks.count > 0 AND inside.module NOT IN ('python', 'generated')
                         GROUP BY ALL
+                    ),
+                    ways AS (
+                        SELECT stacks.recording, stacks.pid, stacks.tid, stacks.line, stacks.called, ways.instead,
+                            sum(stacks.amount) AS amount
+                        FROM stacks
+                        JOIN faster_ways AS ways ON ways.id = stacks.id
+                        WHERE stacks.count > 0
+                        GROUP BY ALL
+                    ),
+                    fastest AS (
+                        SELECT recording, pid, tid, line, called, arg_max(instead, (amount, instead)) AS instead, max(amount) AS amount
+                        FROM ways
+                        GROUP BY recording, pid, tid, line, called
                     )
                 SELECT calls.recording, calls.pid, calls.tid, calls.line, calls.called, calls.amount, calls.count,
-                    arg_max(inside.function, (inside.depth, inside.function)) AS inner
+                    arg_max(inside.function, (inside.depth, inside.function)) AS inner,
+                    any_value(fastest.instead) AS faster, any_value(fastest.amount) AS faster_amount
                 FROM calls
                 LEFT JOIN inside
                     ON inside.recording = calls.recording AND inside.pid = calls.pid
@@ -80,6 +94,10 @@ public record LineRule(String of, String amount, Optional<String> cause, String 
                     AND inside.line = calls.line AND inside.called = calls.called AND inside.function <> calls.called
                     AND is_most(inside.amount, calls.amount)
                     AND (inside.module <> inside.direct OR (NOT calls.little_else AND inside.module <> 'torch'))
+                LEFT JOIN fastest
+                    ON fastest.recording = calls.recording AND fastest.pid = calls.pid
+                    AND fastest.tid IS NOT DISTINCT FROM calls.tid
+                    AND fastest.line = calls.line AND fastest.called IS NOT DISTINCT FROM calls.called
                 GROUP BY ALL
                 ORDER BY calls.amount DESC
                 """

@@ -14,7 +14,7 @@ import java.util.stream.Collectors;
 /// One view or finding of the library: a statement of a `.sql` file, with the comment above it.
 ///
 /// The comment is its documentation: the first sentence is the title, paragraphs say why it matters, and
-/// lines `key: value` hold `needs` (what it reads, in one line or more), for findings also `severity`, `hint`
+/// lines `key: value` hold `needs` (what it reads, in one line or more, or `nothing`), for findings also `severity`, `hint`
 /// and `lines` ([LineRule], one or more), for views also `digest`: `kept`, where a digest holds its rows, or `footer`, where it
 /// is made of what digests hold of the footer, and `dialect`: `common`, where Spark runs it as well as DuckDB.
 ///
@@ -49,7 +49,7 @@ public record SqlObject(
     /// The tables and views that it reads, from its header.
     public List<String> needs() {
         String needs = keys.getOrDefault("needs", "");
-        return needs.isBlank() ? List.of() : List.of(needs.split(" *, *"));
+        return needs.isBlank() || needs.equals("nothing") ? List.of() : List.of(needs.split(" *, *"));
     }
 
     /// Whether a digest holds its rows.

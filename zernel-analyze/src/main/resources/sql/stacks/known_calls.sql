@@ -1,0 +1,130 @@
+-- Functions of libraries that programs call often, for which the same library or another has a faster way.
+--
+-- Each row is something that is slow by how it works, such as a Python object for each row, whatever it is given; not
+-- what only takes its time. Whether the other way does the same for a program only its author knows. Of a stack that
+-- has several, the first of these counts.
+--
+-- needs: nothing
+CREATE VIEW known_calls AS
+SELECT
+    row_number() OVER () AS number, -- number of the row, from 1
+    module, -- package, python for the standard library
+    file, -- name of the file that has it; empty for all of the package
+    function, -- regular expression of the functions, as Python names them (3.11 and later: with their class)
+    call, -- what a program calls
+    instead -- what is faster, and why where that is not plain
+FROM (
+    VALUES
+        -- Python
+        ('python', 'copy.py', '^(deepcopy|_deepcopy_\w+|_reconstruct)$', 'copy.deepcopy',
+            'copy only what changes; Tensor.clone() of tensors; a configuration once, before the loop'),
+        ('python', 'dataclasses.py', '^(asdict|_asdict_inner)$', 'dataclasses.asdict',
+            'vars(), or the fields that are wanted: asdict copies all that is below'),
+        ('python', 'encoder.py', '^_make_iterencode.*|^_iterencode\w*$|^(JSONEncoder\.)?floatstr$',
+            'json''s encoder in Python', 'json.dumps without indent, whose result is written at once: json.dump and '
+            'indent= go through all values in Python; or orjson'),
+        ('python', 'encoder.py', '(^|\.)(iterencode|encode)$', 'json.dumps',
+            'numbers as bytes (numpy.save, Arrow, tobytes()), as each becomes text; orjson for the rest'),
+        ('python', 'decoder.py', '(^|\.)(raw_decode|decode)$', 'json.loads',
+            'numbers as bytes (numpy.load, Arrow, Parquet); orjson for the rest; decode once and keep it'),
+        ('python', 'gzip.py', '(^|\.)(write|compress|_WriteBufferStream\.write|_write_raw)$', 'gzip, writing',
+            'compresslevel=1, as the default is 9, which takes several times as long; or zstd'),
+        ('python', 'gzip.py', '(^|\.)(read|read1|readinto|decompress)$', 'gzip, reading',
+            'zstd or lz4, or files that are not compressed; decompress once, not in each epoch'),
+        ('python', '_compression.py', '(^|\.)(readinto|readall)$', 'gzip, bz2 or lzma, reading',
+            'zstd or lz4, or files that are not compressed; decompress once, not in each epoch'),
+        ('python', 'bz2.py', '(^|\.)(write|compress|decompress)$', 'bz2',
+            'zstd or gzip: bz2 takes several times as long'),
+        ('python', 'lzma.py', '(^|\.)(write|compress|decompress)$', 'lzma',
+            'zstd or gzip: lzma takes several times as long'),
+        ('python', 'random.py', '(^|\.)(shuffle|sample|choices|rand\w+|gauss|normalvariate|uniform)$', 'random',
+            'many at once by numpy.random.default_rng() or torch.randperm'),
+        ('python', 'statistics.py', '.', 'statistics',
+            'mean, std and median of NumPy: statistics sums exact fractions'),
+        ('python', 'fractions.py', '.', 'fractions.Fraction', 'floats, where their precision does'),
+        ('python', '_strptime.py', '.', 'datetime.strptime',
+            'datetime.fromisoformat, or pandas.to_datetime of whole columns with format='),
+        ('python', 'inspect.py', '(^|\.)(stack|trace|get\w+frames|getframeinfo|findsource|getsource\w*)$',
+            'inspect.stack', 'sys._getframe(1).f_code: inspect reads source files for each frame'),
+        ('python', '_compiler.py', '.', 're.compile', 'compile patterns once, before the loop'),
+        ('python', '_parser.py', '.', 're.compile', 'compile patterns once, before the loop'),
+        ('python', 'sre_compile.py', '.', 're.compile', 'compile patterns once, before the loop'),
+        ('python', 'sre_parse.py', '.', 're.compile', 'compile patterns once, before the loop'),
+        ('python', 'difflib.py', '.', 'difflib', 'rapidfuzz, which is compiled'),
+        ('python', 'pickle.py', '^_(Unp|P)ickler\.', 'pickle in Python', 'pickle.Pickler, which is compiled'),
+        ('python', 'subprocess.py', '(^|\.)(_execute_child|_communicate)$', 'subprocess',
+            'a library, or one process that stays: a process for each item takes milliseconds to start'),
+        ('python', 'glob.py', '.', 'glob', 'list files once and keep the list'),
+        ('python', 'os.py', '^_?walk$', 'os.walk', 'list files once and keep the list'),
+        ('python', '<frozen os>', '^_?walk$', 'os.walk', 'list files once and keep the list'),
+        ('python', 'pathlib.py', '(^|\.)(rglob|glob|iterdir|_\w*select\w*|_scandir|_iterate_directories)$', 'Path.glob',
+            'list files once and keep the list'),
+        ('python', 'request.py', '(^|\.)urlopen$', 'urllib''s urlopen',
+            'one requests.Session or httpx.Client for all requests, which keeps its connections'),
+        ('python', 'ssl.py', '(^|\.)(create_default_context|load_default_certs|load_verify_locations)$',
+            'a new SSL context', 'one client or context for all requests: each reads all certificates'),
+        ('requests', 'api.py', '.', 'requests.get and the like',
+            'one requests.Session() for all requests, which keeps its connections'),
+        ('httpx', '_api.py', '.', 'httpx.get and the like',
+            'one httpx.Client() for all requests, which keeps its connections'),
+        ('httpx', '_config.py', '^create_ssl_context$', 'a new httpx.Client',
+            'one client for all requests: each reads all certificates'),
+        ('yaml', 'scanner.py', '.', 'yaml.load', 'Loader=yaml.CSafeLoader, which is compiled'),
+        ('yaml', 'reader.py', '.', 'yaml.load', 'Loader=yaml.CSafeLoader, which is compiled'),
+        ('yaml', 'parser.py', '.', 'yaml.load', 'Loader=yaml.CSafeLoader, which is compiled'),
+        ('yaml', 'emitter.py', '.', 'yaml.dump', 'Dumper=yaml.CSafeDumper, which is compiled'),
+        ('yaml', 'representer.py', '.', 'yaml.dump', 'Dumper=yaml.CSafeDumper, which is compiled'),
+        ('omegaconf', 'dictconfig.py', '.', 'access to OmegaConf',
+            'OmegaConf.to_container(...), or the values in variables, before the loop'),
+        -- NumPy
+        ('numpy', '_function_base_impl.py', '^(append|insert|delete)$', 'numpy.append and the like',
+            'collect in a list and numpy.concatenate once, or fill an array: each call copies all'),
+        ('numpy', 'function_base.py', '^(append|insert|delete)$', 'numpy.append and the like',
+            'collect in a list and numpy.concatenate once, or fill an array: each call copies all'),
+        ('numpy', '_function_base_impl.py', '^(vectorize\..*|_vectorize_call|piecewise)$', 'numpy.vectorize',
+            'operations on whole arrays: it is a loop in Python'),
+        ('numpy', 'function_base.py', '^(vectorize\..*|_vectorize_call|piecewise)$', 'numpy.vectorize',
+            'operations on whole arrays: it is a loop in Python'),
+        ('numpy', '_shape_base_impl.py', '^apply_along_axis$', 'numpy.apply_along_axis',
+            'operations with axis=: it is a loop in Python'),
+        ('numpy', '_npyio_impl.py', '^(loadtxt|_read|genfromtxt|savetxt)$', 'text files by NumPy',
+            'numpy.save and numpy.load, or pyarrow.csv'),
+        ('numpy', '_npyio_impl.py', '^(savez_compressed|_savez)$', 'numpy.savez_compressed', 'numpy.savez, or zstd'),
+        -- pandas and polars
+        ('pandas', 'frame.py', '(^|\.)iterrows$', 'DataFrame.iterrows',
+            'whole columns at once, or itertuples(): it makes a Series of each row'),
+        ('pandas', 'apply.py', '(series_generator|apply_series_generator|apply_standard)$', 'apply(axis=1)',
+            'whole columns at once: it makes a Series of each row'),
+        ('pandas', 'concat.py', '.', 'pandas.concat',
+            'collect the parts in a list and concat once: each call copies all'),
+        ('pandas', 'indexing.py', '.', 'loc, iloc and at of single rows',
+            'whole columns at once, or arrays by to_numpy() before the loop'),
+        ('pandas', 'python_parser.py', '.', 'read_csv in Python',
+            'engine="pyarrow" or "c", and a separator of one character'),
+        ('polars', 'frame.py', '(^|\.)(iter_rows|rows|map_rows)$', 'rows of polars as Python objects',
+            'expressions on whole columns'),
+        ('polars', 'expr.py', '(^|\.)map_elements\b', 'Expr.map_elements', 'expressions on whole columns'),
+        ('polars', 'series.py', '(^|\.)map_elements\b', 'Expr.map_elements', 'expressions on whole columns'),
+        -- PyTorch
+        ('torch', '_tensor_str.py', '.', 'tensors as text', 'item() of what is of interest, and not in each step'),
+        ('torch', '_tensor.py', '(^|\.)(__iter__|__contains__)$', 'iterating over a tensor',
+            'operations on whole tensors, or tolist() before the loop: each element becomes a tensor'),
+        ('torch', 'constraints.py', '.', 'torch.distributions, which checks its arguments', 'validate_args=False'),
+        ('torch', 'distribution.py', '(^|\.)(__init__|_validate_sample)$',
+            'torch.distributions, which checks its arguments', 'validate_args=False'),
+        ('torch', 'summary.py', '^(make_)?histogram(_raw)?$', 'histograms for TensorBoard',
+            'every few hundred steps: each goes through all values, on the CPU'),
+        -- others
+        ('transformers', 'tokenization_utils.py', '.', 'a tokenizer in Python',
+            'AutoTokenizer.from_pretrained(..., use_fast=True), given many texts at once'),
+        ('transformers', 'tokenization_python.py', '.', 'a tokenizer in Python',
+            'a tokenizer of the library tokenizers (TokenizersBackend), given many texts at once'),
+        ('sklearn', 'validation.py', '.', 'scikit-learn''s checks of its input',
+            'many rows in one call: each call checks what it is given'),
+        ('PIL', 'ImageFile.py', '(^|\.)load$', 'decoding images',
+            'draft("RGB", size) of a JPEG that is made smaller anyway; images that are stored smaller; workers'),
+        ('h5py', 'dataset.py', '(^|\.)(__getitem__|__setitem__)$', 'single rows of HDF5',
+            'slices of many rows; chunks that hold what is read together'),
+        ('networkx', '', '.', 'networkx', 'igraph or scipy.sparse.csgraph, which are compiled'),
+        ('nltk', '', '.', 'nltk', 'a tokenizer that is compiled, or what it made once and kept')
+) AS calls (module, file, function, call, instead)
