@@ -219,6 +219,8 @@ SELECT
                             || CASE
                                 WHEN pooled THEN format(', of a pool: {} are short of CPUs, and most of what they run '
                                     || 'is no Python code', crowd)
+                                WHEN own_ns = 0
+                                    THEN ' (they need no more CPUs than it may use: they take turns because of others)'
                                 ELSE ''
                             END
                 END,

@@ -1,6 +1,7 @@
 -- Stacks whose line calls what has a faster way, and that way.
 --
--- Only what the line calls by one library alone: what a framework does inside is not the program's to change.
+-- Only what the line calls by one library alone: what a framework does inside is not the program's to change. Nor is
+-- what modules do while they are imported.
 --
 -- needs: _stack_frames, stack_lines, known_calls
 CREATE TABLE faster_ways AS
@@ -8,7 +9,7 @@ WITH
     known AS (
         SELECT id, frame, module, known_call
         FROM _stack_frames
-        WHERE known_call IS NOT NULL
+        WHERE known_call IS NOT NULL AND id NOT IN (SELECT id FROM _stack_frames WHERE is_import(file))
     ),
     entered AS (
         SELECT frames.id, arg_max(frames.module, frames.frame) AS module

@@ -106,7 +106,8 @@ FROM (
         ('polars', 'expr.py', '(^|\.)map_elements\b', 'Expr.map_elements', 'expressions on whole columns'),
         ('polars', 'series.py', '(^|\.)map_elements\b', 'Expr.map_elements', 'expressions on whole columns'),
         -- PyTorch
-        ('torch', '_tensor_str.py', '.', 'tensors as text', 'item() of what is of interest, and not in each step'),
+        ('torch', '_tensor_str.py', '.', 'tensors as text',
+            'item() of what is of interest, not in each step; in logging, %s and arguments instead of f-strings'),
         ('torch', '_tensor.py', '(^|\.)(__iter__|__contains__)$', 'iterating over a tensor',
             'operations on whole tensors, or tolist() before the loop: each element becomes a tensor'),
         ('torch', 'constraints.py', '.', 'torch.distributions, which checks its arguments', 'validate_args=False'),

@@ -3,7 +3,8 @@
 -- Threads that begin in the same function of Python count together, as the handlers of a server or the workers of a
 -- pool, of which each may live for one request only. Threads without Python, such as those of OpenMP and BLAS, and
 -- processes without it, such as a compiler, count where a recording has no others. A thread works from the end of the
--- imports at its start on; what it imports later does not count either. Data workers, and recordings in which a thread
+-- imports at its start on; what it imports later does not count either, nor is it the start where functions import a
+-- little again and again. Data workers, and recordings in which a thread
 -- trains, are no rows.
 --
 -- needs: stack_events, _stack_frames, processes, _threads, training_threads
@@ -12,7 +13,8 @@ WITH
     constants AS (
         SELECT
             3 AS min_samples, -- on a CPU: with fewer, no thread is known to compute most
-            0.25 AS import_share -- of the time since its start, in stacks of imports, while a thread starts
+            0.25 AS import_share, -- of the time since its start, in stacks of imports, while a thread starts
+            1000000000 AS recent_ns -- [ns] before an import, of which imports have that share, too, while it starts
     ),
     roots AS (
         SELECT
@@ -67,7 +69,10 @@ WITH
             pid,
             tid,
             end_ns,
-            sum(ns) OVER (PARTITION BY recording, pid, tid ORDER BY end_ns) AS so_far_ns
+            sum(ns) OVER (PARTITION BY recording, pid, tid ORDER BY end_ns) AS so_far_ns,
+            sum(ns) OVER (
+                PARTITION BY recording, pid, tid ORDER BY end_ns RANGE BETWEEN 1000000000 PRECEDING AND CURRENT ROW
+            ) AS of_late_ns
         FROM stacked
         WHERE importing
     ),
@@ -80,6 +85,8 @@ WITH
             AND lives.pid = imports.pid
             AND lives.tid = imports.tid
         WHERE imports.so_far_ns >= constants.import_share * (imports.end_ns - lives.first_ns)
+            AND imports.of_late_ns
+                >= constants.import_share * least(imports.end_ns - lives.first_ns, constants.recent_ns)
         GROUP BY lives.recording, lives.pid, lives.tid
     ),
     worked AS (

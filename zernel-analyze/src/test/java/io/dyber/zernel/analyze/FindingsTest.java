@@ -814,6 +814,13 @@ class FindingsTest {
         assertThat(run("growing_steps", lasting(100, step -> 20 + step * step / 100.0))).hasSize(1);
     }
 
+    /// Medians of tenths of a real training, whose queue grew until it was as long as its data.
+    @Test
+    void growingStepsFiresForStepsThatGrowMostlyAtTheStart() {
+        double[] tenths = {29.8, 38.2, 40.7, 47.3, 49.6, 54.0, 57.3, 56.7, 57.1, 56.8};
+        assertThat(run("growing_steps", lasting(100, step -> tenths[Math.min(step / 10, 9)]))).hasSize(1);
+    }
+
     @Test
     void growingStepsIsSilentForAChangeOfPaceAndForStepsThatGrowAndStop() {
         assertThat(run("growing_steps", lasting(100, step -> step < 50 ? 20 + step / 100.0 : 40 + step / 100.0))).isEmpty();

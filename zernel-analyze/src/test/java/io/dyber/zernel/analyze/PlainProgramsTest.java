@@ -156,6 +156,23 @@ class PlainProgramsTest {
                         20	820	tree.py:7 Tree.fit	on a CPU""");
     }
 
+    /// Imports for a second, then requests for four, which import a little, 8 % of the time: all but those of 0.8 s count.
+    @Test
+    void importsInEachRequestAreNoStart() {
+        String imports = "<module> (/me/serve.py:1);_load (<frozen importlib._bootstrap>:1)";
+        String again = "score (/me/serve.py:9);current_async_library (/v/site-packages/httpcore/_synchronization.py:1);"
+                + "_load (<frozen importlib._bootstrap>:1)";
+        RecordingFixture fixture = plain();
+        for (int i = 0; i < 50; i++) {
+            fixture.sample(i * 20, imports);
+        }
+        for (int i = 50; i < 250; i++) {
+            fixture.sample(i * 20, i % 12 == 0 ? again : "score (/me/serve.py:7)");
+        }
+        assertThat(answer(fixture, "SELECT place, calls FROM lines_without_steps WHERE line IS NOT NULL"))
+                .isEqualTo("place\tcalls\nserve.py:7 score\t152");
+    }
+
     @Test
     void ofAProcessWithStepsNoLinesAreTold() {
         RecordingFixture fixture = plain();

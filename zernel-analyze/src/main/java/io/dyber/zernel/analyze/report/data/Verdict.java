@@ -26,6 +26,9 @@ public record Verdict(Kind kind, String sentence, String reason) {
     /// Of the time of a trace, in copies alone.
     private static final double MUCH_COPYING = 0.2;
 
+    /// With fewer steps of training hardly anything is looked for.
+    private static final int FEW_STEPS = 5;
+
     private static final int MOST_REASONS = 3;
     private static final int MOST_PROGRAM = 60;
     private static final String NO_STEPS = "No training steps were seen, so it cannot be said what limits the job.";
@@ -183,6 +186,13 @@ public record Verdict(Kind kind, String sentence, String reason) {
                     Kind.UNKNOWN,
                     "No bottleneck found, but " + Quantity.counted(skipped, "finding") + " could not be looked for.",
                     "Why not is said below the findings." + small);
+        }
+        long steps = report.section("step_mean").rows().getFirst().integer("steps");
+        if (steps < FEW_STEPS && !isTrace(report)) {
+            return new Verdict(
+                    Kind.UNKNOWN,
+                    "Too few steps to judge: %d of training.".formatted(steps),
+                    "Most findings need 10 or more: record for longer." + small + LongestLines.ofSteps(report));
         }
         Optional<Table.Row> busiest = busiest(report.section("gpu_limit"));
         String evidence = busiest.map(row -> sentence(row.requiredText("evidence"))).orElse("");

@@ -105,7 +105,7 @@ class VerdictTest {
     @Test
     void aGpuThatOnlyCopiesSaysSo() {
         Map<String, Table> sections = Map.of(
-                "step_mean", table(List.of("pid"), 100L),
+                "step_mean", table(List.of("pid", "steps"), 100L, 50L),
                 "gpu_limit", tableOf(List.of("limits", "busy", "evidence"), row("cpu", 0.02, "a kernel ran 2 %")),
                 "gpu_time", tableOf(List.of("exposed_copy_ns", "profiled_ns"), row(970L, 1000L)));
         assertThat(new Report(sections, new Diagnosis(List.of(), List.of())).verdict().reason())
@@ -125,7 +125,7 @@ class VerdictTest {
     @Test
     void aJobIsLimitedByTheGpuOfOneOfItsProcesses() {
         Map<String, Table> sections = Map.of(
-                "step_mean", table(List.of("pid"), 100L),
+                "step_mean", table(List.of("pid", "steps"), 100L, 50L),
                 "gpu_limit", tableOf(
                         List.of("limits", "busy", "evidence"),
                         row("cpu", 0.9, "of a neighbour"), row("gpu", 0.6, "of a rank"), row("gpu", 0.7, "of another")),
@@ -140,6 +140,15 @@ class VerdictTest {
         assertThat(verdict.sentence()).isEqualTo("No bottleneck found.");
         assertThat(verdict.reason())
                 .isEqualTo("Whether the CPU or a GPU limits the job cannot be known from here: no GPU was sampled.");
+    }
+
+    @Test
+    void ofAFewStepsNothingIsSaidToBeWell() {
+        Map<String, Table> sections = Map.of("step_mean", table(List.of("pid", "steps"), 100L, 3L), "gpu_limit", table(List.of("limits")));
+        Verdict verdict = Verdict.of(new Report(sections, new Diagnosis(List.of(), List.of())));
+        assertThat(verdict.kind()).isEqualTo(Verdict.Kind.UNKNOWN);
+        assertThat(verdict.sentence()).isEqualTo("Too few steps to judge: 3 of training.");
+        assertThat(verdict.reason()).isEqualTo("Most findings need 10 or more: record for longer.");
     }
 
     @Test
@@ -190,7 +199,7 @@ class VerdictTest {
 
     private static Verdict verdictOnCpus(Object[] samples) {
         Map<String, Table> sections = Map.of(
-                "step_mean", table(List.of("pid"), 100L),
+                "step_mean", table(List.of("pid", "steps"), 100L, 50L),
                 "gpu_limit", table(List.of("limits", "busy", "evidence")),
                 "operator_samples", tableOf(
                         List.of("samples", "arithmetic_share", "around_share", "one_thread", "idle_cpus", "omp_threads"),
@@ -202,7 +211,7 @@ class VerdictTest {
     @Test
     void howWellAJobComputesOnCpusIsNotJudged() {
         Map<String, Table> sections = Map.of(
-                "step_mean", table(List.of("pid"), 100L),
+                "step_mean", table(List.of("pid", "steps"), 100L, 50L),
                 "gpu_limit", table(List.of("limits", "busy", "evidence")),
                 "phase_words", table(List.of("phase", "on_gpu"), "GpuCompute", false));
         Verdict verdict = new Report(sections, new Diagnosis(List.of(), List.of())).verdict();
@@ -215,7 +224,7 @@ class VerdictTest {
     @Test
     void whereFindingsCouldNotRunNothingIsCalledHealthy() {
         Map<String, Table> sections = Map.of(
-                "step_mean", table(List.of("pid"), 100L),
+                "step_mean", table(List.of("pid", "steps"), 100L, 50L),
                 "gpu_limit", table(List.of("limits", "busy", "evidence"), "gpu", 0.99, "The GPU is busy."),
                 "phase_words", table(List.of("phase", "on_gpu"), "GpuCompute", true));
         Diagnosis diagnosis = new Diagnosis(List.of(), List.of(new Diagnosis.Skipped("asleep", "no such column")));
@@ -243,7 +252,7 @@ class VerdictTest {
                 : table(List.of("recording", "pid"));
         Map<String, Table> sections = Map.of(
                 "recordings", table(List.of("state"), "trace"),
-                "step_mean", table(List.of("pid"), 100L),
+                "step_mean", table(List.of("pid", "steps"), 100L, 50L),
                 "gpu_limit", table(List.of("limits", "busy", "evidence")),
                 "gpu_time", times,
                 "phase_words", table(List.of("recording", "pid", "phase", "on_gpu"), 0L, 100L, "GpuCompute", onGpu));
@@ -274,7 +283,7 @@ class VerdictTest {
     @Test
     void whereNothingIsFoundTheLinesOfAStepAreTold() {
         Map<String, Table> sections = Map.of(
-                "step_mean", table(List.of("pid"), 100L),
+                "step_mean", table(List.of("pid", "steps"), 100L, 50L),
                 "gpu_limit", table(List.of("limits", "busy", "evidence"), "cpu", 0.02, "a kernel ran 2 %"),
                 "step_lines", tableOf(
                         List.of("recording", "pid", "tid", "events", "share", "place"),
@@ -413,7 +422,7 @@ class VerdictTest {
     /// Of a job whose GPU is the limit.
     private static Verdict verdictOfCommunication(double upper) {
         Map<String, Table> sections = Map.of(
-                "step_mean", table(List.of("pid"), 100L),
+                "step_mean", table(List.of("pid", "steps"), 100L, 50L),
                 "gpu_limit", table(List.of("limits", "busy", "evidence"), "gpu", 0.9, "a kernel ran"),
                 "unknowns",
                         table(List.of("question", "upper_share"), "how much communication overlaps with compute", upper));
@@ -424,7 +433,7 @@ class VerdictTest {
     private static Verdict verdict(@Nullable String limits, Finding... findings) {
         List<String> columns = List.of("limits", "busy", "evidence");
         Map<String, Table> sections = Map.of(
-                "step_mean", table(List.of("pid"), 100L),
+                "step_mean", table(List.of("pid", "steps"), 100L, 50L),
                 "gpu_limit", limits == null ? table(columns) : table(columns, limits, 0.9, "a kernel ran"),
                 "unknowns", table(List.of("question"), "how long kernels run"));
         return new Report(sections, new Diagnosis(List.of(findings), List.of())).verdict();
