@@ -375,6 +375,32 @@ def _():
     return lambda: writer.add_histogram("a", values, 1), lambda: writer.add_scalar("a", values.mean(), 1)
 
 
+@case("metrics of scikit-learn", "sklearn", "numpy")
+def _():
+    import numpy
+    from sklearn.metrics import roc_auc_score
+
+    clicked, scores = numpy.arange(2000) % 2, numpy.random.rand(2000)
+    batches = [(clicked[i : i + 10], scores[i : i + 10]) for i in range(0, 2000, 10)]
+    return lambda: [roc_auc_score(*batch) for batch in batches], lambda: roc_auc_score(clicked, scores)
+
+
+@case("matplotlib", "matplotlib")
+def _():
+    import matplotlib
+
+    matplotlib.use("agg")
+    from matplotlib import pyplot
+
+    def draw():
+        figure, axes = pyplot.subplots()
+        axes.plot(range(100))
+        figure.savefig(io.BytesIO())
+        pyplot.close(figure)
+
+    return draw, None
+
+
 @case("scikit-learn's checks of its input", "sklearn", "numpy")
 def _():
     import numpy

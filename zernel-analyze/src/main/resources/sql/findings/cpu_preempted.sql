@@ -11,6 +11,8 @@
 -- needs: cpu_waits, data_wait_causes, _bound_cpus, _other_threads, _process_info
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: the view off_cpu lists the reasons of all threads
+-- lines: what the workers run OF workers WHERE thread = 'worker' AND state = 'on-cpu'
+-- lines: what other threads of Python run OF threads WHERE thread = 'other' AND state = 'on-cpu' AND python
 WITH
     thresholds AS (
         SELECT
@@ -108,7 +110,8 @@ SELECT
             ELSE 'free CPUs for it: no other jobs on them, a higher limit of the container'
         END
     END AS advice, -- what to try
-    'zernel-analyze sql {} "FROM off_cpu"' AS next_command -- to see more
+    'zernel-analyze sql {} "FROM off_cpu"' AS next_command, -- to see more
+    holder AS cause -- who had the CPU: workers, threads (its own), ranks, started, others, nobody or unknown
 FROM cpu_waits
 LEFT JOIN _bound_cpus USING (recording, pid)
 LEFT JOIN _other_threads AS runs USING (recording, pid)

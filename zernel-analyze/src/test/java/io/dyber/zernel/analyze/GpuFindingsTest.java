@@ -968,9 +968,11 @@ class GpuFindingsTest {
         for (int i = 0; i < 10; i++) {
             waitsForCpu(fixture, i, i < 8 ? 300 : 4711, i < 8 ? "pt_data_worker" : "stress");
         }
-        fixture.on(300, 300, "pt_data_worker").io(2, 1, 10).io(480, 1, 10);
+        fixture.on(300, 300, "pt_data_worker").io(2, 1, 10).io(480, 1, 10).sample(100, "Table.__getitem__ (/me/data.py:14)");
         Finding finding = only("cpu_preempted", fixture);
         assertThat(finding.evidence()).contains("; pt_data_worker (pid 300) had it 78 % of that time; ");
+        assertThat(finding.lines()).singleElement().extracting(FindingLine::text)
+                .isEqualTo("100 % of what the workers run: data.py:14 Table.__getitem__");
         assertThat(finding.advice())
                 .isEqualTo("fewer data workers, or more CPUs: the workers take those of the training thread");
         assertThat(run("noisy_neighbour", fixture)).isEmpty();
@@ -982,8 +984,11 @@ class GpuFindingsTest {
         for (int i = 0; i < 10; i++) {
             waitsForCpu(fixture, i, 100, "python3");
         }
+        fixture.on(100, 102, "python3").sample(100, "Logger.run (/me/log.py:7)");
         Finding finding = only("cpu_preempted", fixture);
         assertThat(finding.evidence()).contains("; another thread of its process had it 100 % of that time; ");
+        assertThat(finding.lines()).singleElement().extracting(FindingLine::text)
+                .isEqualTo("100 % of what other threads of Python run: log.py:7 Logger.run");
         assertThat(finding.advice()).startsWith("give the work of the other thread to a process");
         assertThat(run("too_many_threads", fixture)).isEmpty();
     }

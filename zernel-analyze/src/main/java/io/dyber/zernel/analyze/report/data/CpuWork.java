@@ -55,7 +55,8 @@ final class CpuWork {
                 .toList();
         String known = known(report);
         return known + (known.isEmpty() ? "" : " ") + "Whether it computes well there" + (known.isEmpty() ? "" : " otherwise") + ", as to "
-                + listed(open) + ", is not judged.";
+                + listed(open) + ", is not judged. Nor is whether it needs all that it computes: padding, gradients that nobody uses, "
+                + "the same results again.";
     }
 
     /// What is judged, or nothing.

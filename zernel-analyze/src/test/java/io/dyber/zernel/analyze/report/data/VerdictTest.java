@@ -14,6 +14,8 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 class VerdictTest {
+    private static final String NEEDED =
+            "Nor is whether it needs all that it computes: padding, gradients that nobody uses, the same results again.";
     private static final Finding SLOW = finding("data_bound", "Training waits for data.", "high", 15.0, 1.43);
     private static final Finding HANG = finding("hang", "The job hangs.", "high", null, null);
     private static final Finding FULL = finding("near_oom", "GPU memory is used up.", "high", null, null);
@@ -157,9 +159,9 @@ class VerdictTest {
                 .isEqualTo("Nothing was launched on a GPU: the job runs on CPUs only. It runs many small operators: 45.0 % of the samples "
                         + "of a step on a CPU are in what surrounds operators (dispatch, autograd, memory, the interpreter), 25.0 % in "
                         + "their arithmetic; fewer and larger ones cost less, as by batching or torch.compile. Whether it computes well "
-                        + "there otherwise, as to memory formats, is not judged.");
+                        + "there otherwise, as to memory formats, is not judged. " + NEEDED);
         String open = "Nothing was launched on a GPU: the job runs on CPUs only. Whether it computes well there, as to "
-                + "memory formats and many small operators, is not judged.";
+                + "memory formats and many small operators, is not judged. " + NEEDED;
         assertThat(onCpus(40, 0.25, 0.45)).isEqualTo(open.replace("as to ", "as to data types, ")); // too few to tell
         assertThat(onCpus(300, 0.5, 0.4)).isEqualTo(open);
         assertThat(onCpus(300, 0.05, 0.4)).isEqualTo(open); // most is in code without a name
@@ -177,9 +179,9 @@ class VerdictTest {
                 .isEqualTo("Nothing was launched on a GPU: the job runs on CPUs only. Its operators compute with one thread, which has "
                         + "80.0 % of the samples of a step in their arithmetic, while 0.9 CPUs are idle: it was started with "
                         + "OMP_NUM_THREADS=1, as torchrun does; OMP_NUM_THREADS=2 or torch.set_num_threads(2) may gain up to 1.67x. Whether it computes well there otherwise, "
-                        + "as to memory formats and many small operators, is not judged.");
+                        + "as to memory formats and many small operators, is not judged. " + NEEDED);
         String open = "Nothing was launched on a GPU: the job runs on CPUs only. Whether it computes well there, as to "
-                + "memory formats and many small operators, is not judged.";
+                + "memory formats and many small operators, is not judged. " + NEEDED;
         assertThat(onCpus(row(300L, 0.8, 0.1, false, 0.9, "1"))).isEqualTo(open); // has a pool
         assertThat(onCpus(row(300L, 0.8, 0.1, true, 0.5, "1"))).isEqualTo(open); // no CPU is idle
         assertThat(onCpus(row(300L, 0.6, 0.2, true, 0.9, "1"))).isEqualTo(open); // small operators
@@ -218,7 +220,7 @@ class VerdictTest {
         assertThat(verdict.sentence()).isEqualTo("No bottleneck found.");
         assertThat(verdict.reason())
                 .isEqualTo("Nothing was launched on a GPU: the job runs on CPUs only. Whether it computes well there, as to data types, "
-                        + "memory formats and many small operators, is not judged.");
+                        + "memory formats and many small operators, is not judged. " + NEEDED);
     }
 
     @Test
