@@ -303,7 +303,7 @@ def _():
     return grow, lambda: pandas.concat(rows)
 
 
-@case("loc, iloc and at of single rows", "pandas")
+@case("loc, iloc and at", "pandas")
 def _():
     import pandas
 
@@ -427,7 +427,7 @@ def _():
     return lambda: decode(False), lambda: decode(True)
 
 
-@case("single rows of HDF5", "h5py", "numpy")
+@case("HDF5", "h5py", "numpy")
 def _():
     import h5py
     import numpy
