@@ -85,10 +85,12 @@ class OperatorsIT {
         assertThat(recording.footer("zernel.recording").path("complete").asBoolean()).isTrue();
     }
 
+    /// Those that only other programs called meanwhile have calls, too, which were left out.
     @Test
     void theFooterListsTheOperatorsThatWereCalled() {
         assertThat(recording.footer("zernel.probes").valueStream()
                         .filter(probe -> probe.path("kind").asString().equals("torch_op"))
+                        .filter(probe -> probe.path("entries").asLong() > probe.path("filtered").asLong())
                         .map(probe -> probe.path("name").asString())
                         .distinct())
                 .containsExactlyInAnyOrderElementsOf(
