@@ -346,6 +346,20 @@ def _():
     return lambda: [float(value) for value in tensor], tensor.tolist
 
 
+@case("cells of recurrent layers", "torch")
+def _():
+    import torch
+
+    cell, layer, sequence = torch.nn.LSTMCell(32, 32), torch.nn.LSTM(32, 32), torch.rand(200, 8, 32)
+
+    def each():
+        state = None
+        for step in sequence:
+            state = cell(step, state)
+
+    return each, lambda: layer(sequence)
+
+
 @case("tensors as text", "torch")
 def _():
     import torch

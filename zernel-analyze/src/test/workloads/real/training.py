@@ -76,3 +76,35 @@ def in_memory(run, batch=BATCH):
     inputs, labels = torch.rand(batch, 3, 32, 32), torch.arange(batch) % 10
     for _ in range(run.steps):
         yield inputs, labels
+
+
+class Tagger(nn.Module):
+    """Reads sequences with an LSTM, as one layer or place by place."""
+
+    def __init__(self, by_place):
+        super().__init__()
+        torch.manual_seed(3)
+        self.by_place = by_place
+        self.cell, self.layer, self.head = nn.LSTMCell(16, 32), nn.LSTM(16, 32), nn.Linear(32, 4)
+
+    def forward(self, sequences):
+        if not self.by_place:
+            return self.head(self.layer(sequences)[0])
+        state, seen = None, []
+        for place in sequences:
+            state = self.cell(place, state)  # planted: lstm-cell
+            seen.append(state[0])
+        return self.head(torch.stack(seen))
+
+
+def lstm_cell(run):
+    """A recurrent network that calls a cell for each place of its sequences."""
+    torch.set_num_threads(1)
+    model = Tagger(run.planted)
+    optimizer = sgd(model)
+    sequences, tags = torch.rand(64, 16, 16), torch.randint(4, (64 * 16,))
+    for _ in range(run.steps):
+        optimizer.zero_grad()
+        nn.functional.cross_entropy(model(sequences).reshape(-1, 4), tags).backward()
+        optimizer.step()
+        run.tick()

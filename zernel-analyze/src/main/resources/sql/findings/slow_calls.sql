@@ -1,32 +1,43 @@
 -- A call takes much of the time that has a faster way. It is one that is slow by how it works, whatever it is given.
 --
--- Of processes without steps: samples of the threads that compute most, in calls of the view known_calls. The line says
--- what is faster; whether that does the same for the program only its author knows. In trainings the lines of other
--- findings say so.
--- Does not apply to trainings, nor to calls that a framework makes by itself.
+-- By samples in calls of the view known_calls: of the training thread in steps of training, and of processes without
+-- steps those of the threads that compute most. The line says what is faster; whether that does the same for the
+-- program only its author knows. How much a training gains is not said, as what such a call leaves to the backward pass
+-- is not in it; where it keeps steps from what they are for, other findings count it.
+-- Does not apply to calls that a framework makes by itself.
 --
--- needs: _working_samples, _working_threads, faster_ways
--- severity: high from 25 % of the time of these threads on a CPU, medium from 10 %
+-- needs: _working_samples, _working_threads, _step_samples, faster_ways
+-- severity: high from 25 % of the time of these threads on a CPU, else medium
 -- hint: the view known_calls has all of these calls
--- lines: the time in such calls WHERE thread = 'process' AND id IN (SELECT id FROM faster_ways)
+-- lines: that time WHERE thread = 'process' AND kind = 'sample' AND id IN (SELECT id FROM faster_ways)
+-- lines: that time WHERE thread = 'training' AND step_kind = 'train' AND id IN (SELECT id FROM faster_ways)
 WITH
     thresholds AS (
         SELECT
             20 AS min_samples, -- in such a call
-            0.1 AS min_share, -- of the time on a CPU
-            0.05 AS min_wall_share -- of the time that these threads work
+            0.1 AS min_share, -- of the time on a CPU of a program without steps
+            0.05 AS min_wall_share, -- of the time that its threads work
+            0.2 AS min_step_share -- of the time on a CPU in steps of training
+    ),
+    samples AS (
+        SELECT recording, pid, NULL AS tid, id, ns
+        FROM _working_samples
+        UNION ALL
+        SELECT recording, pid, tid, id, ns
+        FROM _step_samples
     ),
     sums AS (
         SELECT
             samples.recording,
             samples.pid,
+            samples.tid,
             ways.call,
             count(*) AS samples,
             sum(samples.ns) AS call_ns,
-            sum(sum(samples.ns)) OVER (PARTITION BY samples.recording, samples.pid) AS cpu_ns
-        FROM _working_samples AS samples
+            sum(sum(samples.ns)) OVER (PARTITION BY samples.recording, samples.pid, samples.tid) AS cpu_ns
+        FROM samples
         LEFT JOIN faster_ways AS ways ON ways.id = samples.id
-        GROUP BY samples.recording, samples.pid, ways.call
+        GROUP BY samples.recording, samples.pid, samples.tid, ways.call
     ),
     walls AS (
         SELECT DISTINCT recording, pid, wall_ns
@@ -35,8 +46,10 @@ WITH
 SELECT
     sums.recording, -- recording
     sums.pid, -- process
+    tid, -- training thread; NULL in a process without steps
     round(100 * call_ns / cpu_ns, 1) AS value, -- percent of its time on a CPU
-    format('% of its time on a CPU in {}', call) AS unit, -- unit of value
+    format('% of its time on a CPU {}in {}', CASE WHEN tid IS NULL THEN '' ELSE 'in steps ' END, call)
+        AS unit, -- unit of value
     severity_of(call_ns / cpu_ns) AS severity, -- high or medium
     format('{:.2f} s of {:.2f} s on a CPU, by {} samples, are in {}, called by its own code',
         call_ns / 1e9, cpu_ns / 1e9, samples, call) AS evidence, -- what it rests on
@@ -44,9 +57,11 @@ SELECT
         AS advice, -- what to try
     'zernel-analyze stacks {}' AS next_command -- to see more
 FROM sums
-JOIN walls ON walls.recording = sums.recording AND walls.pid = sums.pid
 CROSS JOIN thresholds
+LEFT JOIN walls ON walls.recording = sums.recording AND walls.pid = sums.pid
 WHERE call IS NOT NULL
     AND samples >= min_samples
-    AND call_ns >= min_share * cpu_ns
-    AND call_ns >= min_wall_share * wall_ns
+    AND CASE
+        WHEN tid IS NULL THEN call_ns >= min_share * cpu_ns AND call_ns >= min_wall_share * wall_ns
+        ELSE call_ns >= min_step_share * cpu_ns
+    END

@@ -382,7 +382,7 @@ class WithoutStepsTest {
         assertThat(finding.value()).isEqualTo(50.0);
         assertThat(finding.unit()).isEqualTo("% of its time on a CPU in DataFrame.iterrows");
         assertThat(finding.evidence()).isEqualTo("1.00 s of 2.00 s on a CPU, by 50 samples, are in DataFrame.iterrows, called by its own code");
-        assertThat(finding.lines().getFirst().text()).isEqualTo("100 % of the time in such calls: prepare.py:5 rows -> DataFrame.iterrows; "
+        assertThat(finding.lines().getFirst().text()).isEqualTo("100 % of that time: prepare.py:5 rows -> DataFrame.iterrows; "
                 + "faster: whole columns at once, or itertuples(): it makes a Series of each row");
     }
 
@@ -395,6 +395,24 @@ class WithoutStepsTest {
         String dumps = "<module> (/me/prepare.py:9);dumps (/usr/lib/python3.12/json/__init__.py:1);"
                 + "JSONEncoder.iterencode (/usr/lib/python3.12/json/encoder.py:1)";
         assertThat(run("slow_calls", answering(dumps, ANSWER)).getFirst().unit()).endsWith(" in json.dumps");
+    }
+
+    /// Steps of 100 ms with five samples, of which the first ones are in such a call.
+    private static RecordingFixture training(int inCall) {
+        RecordingFixture fixture = recording().training(20, 5);
+        for (int i = 0; i < 100; i++) {
+            fixture.sample(i * 10 + 1, i % 5 < inCall ? "<module> (/me/train.py:9);deepcopy (/usr/lib/python3.12/copy.py:1)" : ANSWER);
+        }
+        return fixture;
+    }
+
+    @Test
+    void slowCallsFiresForATrainingInWhoseStepsTheyAre() {
+        Finding finding = run("slow_calls", training(2)).getFirst();
+        assertThat(finding.severity()).isEqualTo("high");
+        assertThat(finding.unit()).isEqualTo("% of its time on a CPU in steps in copy.deepcopy");
+        assertThat(finding.lines().getFirst().text()).startsWith("100 % of that time: train.py:9 <module> -> deepcopy; faster: copy only what changes");
+        assertThat(run("slow_calls", training(0))).isEmpty();
     }
 
     /// What a framework does inside is not the program's to change, nor is a function of its own by that name a library's.
