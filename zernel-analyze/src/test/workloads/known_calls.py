@@ -31,6 +31,7 @@ import ssl
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 
 CASES = {}
@@ -385,7 +386,7 @@ def _():
     import torch
     from torch.utils.tensorboard import SummaryWriter
 
-    writer, values = SummaryWriter("/tmp/zernel-known-calls"), torch.rand(100_000)
+    writer, values = SummaryWriter(tempfile.mkdtemp()), torch.rand(100_000)
     return lambda: writer.add_histogram("a", values, 1), lambda: writer.add_scalar("a", values.mean(), 1)
 
 

@@ -10,7 +10,7 @@
 -- severity: high from 25 % of the time of these threads on a CPU, else medium
 -- hint: the view known_calls has all of these calls
 -- lines: that time WHERE thread = 'process' AND kind = 'sample' AND id IN (SELECT id FROM faster_ways)
--- lines: that time WHERE thread = 'training' AND step_kind = 'train' AND id IN (SELECT id FROM faster_ways)
+-- lines: that time in steps WHERE thread = 'training' AND step_kind = 'train' AND id IN (SELECT id FROM faster_ways)
 WITH
     thresholds AS (
         SELECT

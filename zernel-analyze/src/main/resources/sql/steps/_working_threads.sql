@@ -71,9 +71,11 @@ WITH
             end_ns,
             sum(ns) OVER (PARTITION BY recording, pid, tid ORDER BY end_ns) AS so_far_ns,
             sum(ns) OVER (
-                PARTITION BY recording, pid, tid ORDER BY end_ns RANGE BETWEEN 1000000000 PRECEDING AND CURRENT ROW
+                PARTITION BY recording, pid, tid ORDER BY end_ns
+                RANGE BETWEEN constants.recent_ns PRECEDING AND CURRENT ROW
             ) AS of_late_ns
         FROM stacked
+        CROSS JOIN constants
         WHERE importing
     ),
     begins AS (

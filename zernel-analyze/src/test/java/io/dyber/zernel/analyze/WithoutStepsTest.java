@@ -411,7 +411,7 @@ class WithoutStepsTest {
         Finding finding = run("slow_calls", training(2)).getFirst();
         assertThat(finding.severity()).isEqualTo("high");
         assertThat(finding.unit()).isEqualTo("% of its time on a CPU in steps in copy.deepcopy");
-        assertThat(finding.lines().getFirst().text()).startsWith("100 % of that time: train.py:9 <module> -> deepcopy; faster: copy only what changes");
+        assertThat(finding.lines().getFirst().text()).startsWith("100 % of that time in steps: train.py:9 <module> -> deepcopy; faster: copy only what changes");
         assertThat(run("slow_calls", training(0))).isEmpty();
     }
 

@@ -192,7 +192,7 @@ public record Verdict(Kind kind, String sentence, String reason) {
             return new Verdict(
                     Kind.UNKNOWN,
                     "Too few steps to judge: %d of training.".formatted(steps),
-                    "Most findings need 10 or more: record for longer." + small + LongestLines.ofSteps(report));
+                    "Most findings need 5 or 10 at least: record for longer." + small + LongestLines.ofSteps(report));
         }
         Optional<Table.Row> busiest = busiest(report.section("gpu_limit"));
         String evidence = busiest.map(row -> sentence(row.requiredText("evidence"))).orElse("");

@@ -150,7 +150,7 @@ class VerdictTest {
         Verdict verdict = Verdict.of(new Report(sections, new Diagnosis(List.of(), List.of())));
         assertThat(verdict.kind()).isEqualTo(Verdict.Kind.UNKNOWN);
         assertThat(verdict.sentence()).isEqualTo("Too few steps to judge: 3 of training.");
-        assertThat(verdict.reason()).isEqualTo("Most findings need 10 or more: record for longer.");
+        assertThat(verdict.reason()).isEqualTo("Most findings need 5 or 10 at least: record for longer.");
     }
 
     @Test
