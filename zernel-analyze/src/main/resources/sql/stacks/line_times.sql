@@ -6,7 +6,7 @@
 --
 -- needs: stack_events, stack_lines, processes, workers, _thread_numbers, steps, _step_counts, _pieces, _evaluations
 -- needs: _thread_wait_spans, gc_runs, step_outliers, _module_stacks, _own_stacks, _waited_processes, _lock_queues
--- needs: events
+-- needs: _calling_stacks, events
 CREATE TABLE line_times AS
 WITH
     constants AS (
@@ -269,6 +269,19 @@ SELECT
             AND (events.part = 'forward' AND own.id IS NOT NULL OR events.part = 'backward' AND own.in_torch),
         FALSE
     ) AS in_pass, -- whether it ran Python code of the user's own in a forward or backward pass, in a step of training
+    calling.id IS NOT NULL
+            AND events.kind = 'sample'
+            AND CASE events.thread
+                WHEN 'process' THEN TRUE
+                WHEN 'training' THEN coalesce(
+                    events.step_kind = 'train'
+                        AND events.at_ns < least(events.step_end_ns, events.part_end_ns)
+                        AND (events.part = 'forward' OR events.part = 'unknown' AND in_forward),
+                    FALSE
+                )
+                ELSE FALSE
+            END
+        AS calls, -- whether it was in what surrounds operators: in a forward pass, or in a process without steps
     events.evaluates, -- whether it was in an evaluation loop
     meanwhile.waits, -- for what threads stood: gil, pool, lock (thread_waits), line (_lock_queues), gc; else NULL
     coalesce(meanwhile.stands, FALSE) AS stands, -- whether it is this thread that stood for it
@@ -287,6 +300,7 @@ FROM evaluated AS events
 JOIN stack_lines AS lines ON lines.id = events.id
 LEFT JOIN _module_stacks AS modules ON modules.id = events.id
 LEFT JOIN _own_stacks AS own ON own.id = events.id
+LEFT JOIN _calling_stacks AS calling ON calling.id = events.id
 LEFT JOIN told_apart ON told_apart.thread = events.train_thread
 LEFT JOIN serving ON serving.recording = events.recording AND serving.train_pid = events.train_pid
 LEFT JOIN meanwhile ON meanwhile.number = events.number

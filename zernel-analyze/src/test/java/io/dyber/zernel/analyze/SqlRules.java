@@ -39,7 +39,8 @@ record SqlRules(SqlLibrary library, Database empty, Set<String> tests, Set<Strin
     private static final List<Class<?>> TESTS = List.of(
             FindingsTest.class, StateFindingsTest.class, GpuFindingsTest.class, RankFindingsTest.class, AnomaliesTest.class,
             ProfilerTest.class, TraceRecordingTest.class, TracedKernelsTest.class, TracedOperatorsTest.class, TracedRanksTest.class,
-            WithoutStepsTest.class);
+            WithoutStepsTest.class,
+            SmallOperatorsTest.class);
     private static final List<Path> SOURCES = List.of(Path.of("src/test/java"), Path.of("src/main/java"));
 
     private static final Pattern MODE = Pattern.compile("\\bmode\\((?:[^()]|\\([^()]*\\))*\\)");

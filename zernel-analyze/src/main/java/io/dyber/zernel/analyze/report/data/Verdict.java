@@ -211,7 +211,7 @@ public record Verdict(Kind kind, String sentence, String reason) {
                     evidence + copies(report).orElse(" No finding says why not more.") + small + LongestLines.ofSteps(report));
             default -> new Verdict(
                     Kind.UNKNOWN,
-                    computesOnCpus(report) ? CpuWork.headline(report) : "No bottleneck found.",
+                    "No bottleneck found.",
                     unknown(report, busiest) + small + LongestLines.ofSteps(report));
         };
     }
