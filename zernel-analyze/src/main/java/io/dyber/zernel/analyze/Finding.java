@@ -81,10 +81,11 @@ public record Finding(
     private static final List<String> NUMBERS = List.of("value", "lost_ms_per_step", "max_speedup");
     private static final List<String> SEVERITIES = List.of("high", "medium", "low");
 
-    /// A job that stands still, and then one that is killed soon, before anything slow, then most time lost for certain first, then
-    /// most severe: the order in which to fix things.
+    /// A job that stands still, and then one that is killed soon, before anything slow, then what is of low severity last, most time
+    /// lost for certain first, then most severe: the order in which to fix things.
     public static final Comparator<Finding> WORST_FIRST = Comparator.comparing((Finding finding) -> !finding.isHang())
             .thenComparing(finding -> !finding.isKilledSoon())
+            .thenComparing(finding -> finding.severity().equals("low"))
             .thenComparing(Comparator.comparingDouble(Finding::leastLostMillisPerStep).reversed())
             .thenComparingInt(finding -> SEVERITIES.indexOf(finding.severity()))
             .thenComparing(Finding::name)

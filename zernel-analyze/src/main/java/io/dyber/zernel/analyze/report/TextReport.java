@@ -120,7 +120,7 @@ public record TextReport(Page page, boolean whole) implements ReportFormat {
         if (findings.isEmpty()) {
             return "Findings: none";
         }
-        boolean lost = findings.stream().anyMatch(finding -> finding.lostMillisPerStep() != null);
+        boolean lost = findings.getFirst().lostMillisPerStep() != null;
         return lost ? "Findings, by what they lose at least" : "Findings, by severity";
     }
 

@@ -63,7 +63,7 @@ public record Verdict(Kind kind, String sentence, String reason) {
         Optional<Finding> risk = findings.stream()
                 .filter(finding -> finding.lostMillisPerStep() == null && !finding.severity().equals("low"))
                 .findFirst();
-        if (slow.isPresent() && risk.filter(Verdict::comesFirst).isEmpty()) {
+        if (slow.isPresent() && risk.filter(one -> findings.indexOf(one) < findings.indexOf(slow.get())).isEmpty()) {
             String severity = slow.get().severity();
             boolean judged = !severity.equals("high") && PhaseWords.of(report).onCpuOnly();
             String lines = judged ? " " + CpuWork.known(report) : "";
@@ -152,11 +152,6 @@ public record Verdict(Kind kind, String sentence, String reason) {
 
     private static String shortened(String program) {
         return program.length() <= MOST_PROGRAM ? program : program.substring(0, MOST_PROGRAM) + "...";
-    }
-
-    /// Whether a job hangs or is killed before it helps that it gets faster.
-    private static boolean comesFirst(Finding finding) {
-        return finding.isHang() || finding.isKilledSoon();
     }
 
     private static boolean isWorthIt(Finding finding) {

@@ -67,6 +67,17 @@ class VerdictTest {
     }
 
     @Test
+    void whatIsSlowOfLowSeverityComesLast() {
+        Finding little = finding("cpu_preempted", "Another process takes the CPUs of the training.", "low", 2.0, 1.15);
+        assertThat(Stream.of(little, FULL, SLOW).sorted(Finding.WORST_FIRST)).containsExactly(SLOW, FULL, little);
+        assertThat(verdict(null, FULL, little))
+                .isEqualTo(new Verdict(
+                        Verdict.Kind.RISK,
+                        "GPU memory is used up: pid 100, 30 %",
+                        "Also: Another process takes the CPUs of the training (pid 100)."));
+    }
+
+    @Test
     void aRiskIsTheVerdictWhereNoTimeCanBeGained() {
         Verdict verdict = verdict("gpu", FULL);
         assertThat(verdict.kind()).isEqualTo(Verdict.Kind.RISK);
