@@ -44,3 +44,32 @@ def frame_rows(run):
                 seconds[row.user] = seconds.get(row.user, 0.0) + row.seconds
         numpy.sort(numpy.fromiter(seconds.values(), float))
         run.tick()
+
+
+def worth(basket, prices):
+    return sum(prices[item]["each"] * count for item, count in basket)
+
+
+def of_all(basket):
+    return worth(basket, PRICES)
+
+
+def pool_table(run):
+    """Baskets are valued by a pool of processes, which is handed the table of prices with each, or has it."""
+    import random
+    from multiprocessing import get_context
+
+    numbers = random.Random(1)
+    PRICES.update((f"item {n}", {"each": numbers.random(), "tags": [n % 7, n % 11]}) for n in range(20_000))
+    items = list(PRICES)
+    with get_context("fork").Pool(2) as pool:
+        for _ in range(run.steps):
+            baskets = [[(numbers.choice(items), 1 + n % 3) for n in range(3000)] for _ in range(4)]
+            if run.planted:
+                pool.starmap(worth, [(basket, PRICES) for basket in baskets])  # planted: pool-table
+            else:
+                pool.map(of_all, baskets)
+            run.tick()
+
+
+PRICES = {}

@@ -1,9 +1,10 @@
 -- Stacks whose line calls what has a faster way, and that way.
 --
--- Only what the line calls by one library alone: what a framework does inside is not the program's to change. Nor is
--- what modules do while they are imported.
+-- Only what a line calls by one library alone: what a framework does inside is not the program's to change. Nor is
+-- what modules do while they are imported. Where the library calls a function of the program, as for each row, what
+-- that computes itself is not among these, only what the same library does there.
 --
--- needs: _stack_frames, stack_lines, known_calls
+-- needs: _stack_frames, known_calls
 CREATE TABLE faster_ways AS
 WITH
     known AS (
@@ -11,23 +12,35 @@ WITH
         FROM _stack_frames
         WHERE known_call IS NOT NULL AND id NOT IN (SELECT id FROM _stack_frames WHERE is_import(file))
     ),
+    frames AS (
+        SELECT id, frame, own, module
+        FROM _stack_frames
+        WHERE NOT native AND module IS DISTINCT FROM 'generated' AND id IN (SELECT id FROM known)
+    ),
+    inner_frames AS (
+        SELECT id, min(frame) FILTER (own) AS own, arg_min(coalesce(module, ''), frame) AS module
+        FROM frames
+        GROUP BY id
+    ),
+    called AS (
+        SELECT known.id, known.frame, known.module, known.known_call, min(frames.frame) AS caller
+        FROM known
+        JOIN frames ON frames.id = known.id AND frames.own AND frames.frame > known.frame
+        GROUP BY ALL
+    ),
     entered AS (
-        SELECT frames.id, arg_max(frames.module, frames.frame) AS module
-        FROM _stack_frames AS frames
-        JOIN stack_lines AS lines ON lines.id = frames.id
-        WHERE lines.own
-            AND frames.frame < lines.frame
-            AND NOT frames.native
-            AND frames.module <> 'generated'
-            AND frames.id IN (SELECT id FROM known)
-        GROUP BY frames.id
+        SELECT called.id, called.caller, arg_max(frames.module, frames.frame) AS module
+        FROM (SELECT DISTINCT id, caller FROM called) AS called
+        JOIN frames ON frames.id = called.id AND frames.frame < called.caller
+        GROUP BY called.id, called.caller
     ),
     firsts AS (
-        SELECT known.id, min(known.known_call) AS number
-        FROM known
-        JOIN stack_lines AS lines ON lines.id = known.id AND known.frame < lines.frame
-        JOIN entered ON entered.id = known.id AND entered.module = known.module
-        GROUP BY known.id
+        SELECT called.id, min(called.known_call) AS number
+        FROM called
+        JOIN entered ON entered.id = called.id AND entered.caller = called.caller AND entered.module = called.module
+        JOIN inner_frames AS innermost ON innermost.id = called.id
+        WHERE called.caller = innermost.own OR innermost.module = called.module
+        GROUP BY called.id
     )
 SELECT
     firsts.id, -- number of the stack

@@ -303,6 +303,28 @@ class WithoutStepsTest {
         assertThat(run("slow_arithmetic", answering(ANSWER + ";mkl_blas_def_sgemm_kernel_zen (libtorch_cpu.so)", ANSWER))).isEmpty();
     }
 
+    private static final String PICKLES = "Thread.run (/usr/lib/python3.12/threading.py:1);Queue._feed (/v/site-packages/joblib/externals/loky/backend/queues.py:1);"
+            + "dumps (/v/site-packages/joblib/externals/loky/backend/reduction.py:9)";
+
+    @Test
+    void ipcBoundFiresForObjectsThatAreHandedToAPoolOfProcesses() {
+        RecordingFixture fixture = answering(PICKLES, PICKLES).on(100, 101, "python3").blocked("wait", "futex", 0, 1500, "<module> (/me/score.py:27);"
+                + "Parallel.__call__ (/v/site-packages/joblib/parallel.py:1)", "object = 'futex'", "addr = 64");
+        Finding finding = run("ipc_bound", fixture).getFirst();
+        assertThat(finding.severity()).isEqualTo("high");
+        assertThat(finding.value()).isEqualTo(100.0);
+        assertThat(finding.evidence()).isEqualTo("2.00 s of 2.00 s on a CPU, by 100 of 100 samples, pickle, send or receive objects of other processes");
+        assertThat(finding.lines()).extracting(FindingLine::text).containsExactly(
+                "100 % of that time: reduction.py:9 dumps", "100 % of the waits: score.py:27 <module> -> Parallel.__call__");
+    }
+
+    /// What a worker of a pool computes is below the pool's own functions.
+    @Test
+    void ipcBoundIsSilentForWhatAWorkerOfAPoolComputes() {
+        String worker = "worker (/usr/lib/python3.12/multiprocessing/pool.py:1);value (/me/score.py:3)";
+        assertThat(run("ipc_bound", answering(worker, worker))).isEmpty();
+    }
+
     @Test
     void trainingModeFiresForDropoutInAProgramThatTrainsNothing() {
         Finding finding = run("training_mode", inTrainingMode("attached")).getFirst();
@@ -413,6 +435,18 @@ class WithoutStepsTest {
         assertThat(finding.unit()).isEqualTo("% of its time on a CPU in steps in copy.deepcopy");
         assertThat(finding.lines().getFirst().text()).startsWith("100 % of that time in steps: train.py:9 <module> -> deepcopy; faster: copy only what changes");
         assertThat(run("slow_calls", training(0))).isEmpty();
+    }
+
+    /// What the library does for each row counts, also where that is in a function of the program; what that computes does not.
+    @Test
+    void slowCallsFiresForFunctionsThatALibraryCallsForEachRow() {
+        String row = "<module> (/me/prepare.py:9);DataFrame.apply (/v/site-packages/pandas/core/frame.py:1);"
+                + "FrameApply.apply_series_generator (/v/site-packages/pandas/core/apply.py:1);of_row (/me/prepare.py:5)";
+        String series = row + ";Series.__init__ (/v/site-packages/pandas/core/series.py:1)";
+        Finding finding = run("slow_calls", answering(series, ANSWER)).getFirst();
+        assertThat(finding.unit()).isEqualTo("% of its time on a CPU in apply(axis=1)");
+        assertThat(finding.lines().getFirst().place()).isEqualTo("prepare.py:5 of_row -> Series.__init__");
+        assertThat(run("slow_calls", answering(row, ANSWER))).isEmpty();
     }
 
     /// What a framework does inside is not the program's to change, nor is a function of its own by that name a library's.
