@@ -76,6 +76,7 @@ WITH
             AND threads.pid = switches.pid
             AND threads.tid = switches.tid
             AND threads.work_ns <= switches.ts_ns
+            AND threads.until_ns > switches.ts_ns
         JOIN recordings ON recordings.recording = switches.recording
         LEFT JOIN telling ON telling.recording = switches.recording
         LEFT JOIN processes AS others
@@ -253,7 +254,8 @@ SELECT
                 || '(n_jobs, workers; OMP_NUM_THREADS, OPENBLAS_NUM_THREADS, torch.set_num_threads)'
         WHEN own_ns >= nobody_ns
             THEN 'compute in no more threads than there are CPUs: OMP_NUM_THREADS, OPENBLAS_NUM_THREADS, '
-                || 'torch.set_num_threads, n_jobs, intra_op_num_threads of onnxruntime'
+                || 'torch.set_num_threads, n_jobs, num_threads of LightGBM, nthread of XGBoost, intra_op_num_threads '
+                || 'of onnxruntime'
         ELSE 'see what forbids it to run: its CPU limit (cpu.max of its cgroup), its CPUs (taskset -p PID)'
     END AS advice, -- what to try
     'zernel-analyze sql {} "FROM off_cpu"' AS next_command -- to see more

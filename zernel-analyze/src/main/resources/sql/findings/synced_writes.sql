@@ -32,6 +32,7 @@ WITH
             AND threads.pid = events.pid
             AND threads.tid = events.tid
             AND threads.work_ns <= events.ts_ns
+            AND threads.until_ns > events.ts_ns
         WHERE (events.kind IN ('io', 'io_open')) IS TRUE
             AND CASE WHEN events.kind = 'io' THEN NOT is_read(events.name) ELSE events.writable = 1 END
             AND events.path NOT SIMILAR TO '(pipe|socket):.*' IS NOT FALSE

@@ -1,8 +1,8 @@
 -- In which lines processes without steps spend their time. Of each process it is the threads that compute most.
 --
 -- Time on a CPU is that of samples, time blocked that of calls. Calls shorter than the recorder's threshold for stacks
--- are counted where longer ones of their name, or samples in it, have their stack. Imports are no rows: they are over
--- when the work begins, and `wall_ns` leaves them out, too. A wait may be for work that is not there, so whether it is
+-- are counted where longer ones of their name, or samples in it, have their stack. Imports are no rows, nor is the end
+-- of the interpreter, and `wall_ns` leaves both out, too. A wait may be for work that is not there, so whether it is
 -- too long nobody can say here. Data workers, and recordings in which a thread trains, are no rows.
 --
 -- Lines of a function of the user's own are also told together: `part` is the outermost one that is not on all stacks,
@@ -38,6 +38,7 @@ WITH
             ON imports.id = events.id
         WHERE events.ns > 0
             AND events.start_ns >= threads.work_ns
+            AND events.end_ns <= threads.until_ns
             AND (lines.own OR events.state IN ('on-cpu', 'gc'))
         GROUP BY ALL
     ),
@@ -63,6 +64,7 @@ WITH
             AND events.stack IS NULL
             AND events.dur_ns > 0
             AND events.ts_ns >= threads.work_ns
+            AND events.ts_ns < threads.until_ns
             AND coalesce(events.depth, 0) = 0
         GROUP BY ALL
     ),

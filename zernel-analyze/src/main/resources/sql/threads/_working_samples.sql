@@ -16,4 +16,5 @@ JOIN _working_threads AS threads
     AND threads.pid = events.pid
     AND threads.tid = events.tid
     AND threads.work_ns <= events.start_ns
+    AND threads.until_ns >= events.end_ns
 WHERE events.kind = 'sample' AND events.ns > 0

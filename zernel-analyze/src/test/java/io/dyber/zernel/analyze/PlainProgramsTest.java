@@ -173,6 +173,27 @@ class PlainProgramsTest {
                 .isEqualTo("place\tcalls\nserve.py:7 score\t152");
     }
 
+    /// It frees all objects: 2.5 s on a CPU after the last line of the program.
+    @Test
+    void theEndOfTheInterpreterIsNoWork() {
+        RecordingFixture fixture = plain();
+        for (int i = 0; i < 500; i++) {
+            fixture.sample(i * 20, i < 375 ? "main (/me/fit.py:7)" : "gc_collect_main (libpython3.12.so.1.0)");
+        }
+        assertThat(answer(fixture, "SELECT place, calls, wall_ns // 1000000 AS wall FROM lines_without_steps WHERE line IS NOT NULL"))
+                .isEqualTo("place\tcalls\twall\nfit.py:7 main\t375\t7500");
+    }
+
+    /// Native code whose caller cannot be told goes on until the recording ends, but mostly waits.
+    @Test
+    void aProgramThatWaitsAfterItsLastLineHasNotEnded() {
+        RecordingFixture fixture = plain();
+        for (int i = 0; i < 100; i++) {
+            fixture.sample(i < 75 ? i * 20 : i * 60 - 3000, i < 75 ? "main (/me/fit.py:7)" : "serve_loop (libserver.so)");
+        }
+        assertThat(answer(fixture, "SELECT sum(calls) AS calls FROM lines_without_steps WHERE line IS NOT NULL")).isEqualTo("calls\n100");
+    }
+
     @Test
     void ofAProcessWithStepsNoLinesAreTold() {
         RecordingFixture fixture = plain();

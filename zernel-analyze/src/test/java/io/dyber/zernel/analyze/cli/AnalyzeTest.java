@@ -371,7 +371,7 @@ class AnalyzeTest {
                         "zernel.overhead",
                         """
                         {"cost_ns_per_hit":1250.4,"method":"private target","hits":4000,"counted_hits":0,
-                        "cpu_ns_total":5001600,"share":0.0005,"recorder_cpu_ns":300000000,"processes":[{"pid":100,"events":3000,"share":0.0375},
+                        "cpu_ns_total":5001600,"share":0.0005,"recorder_cpu_ns":2400000000,"processes":[{"pid":100,"events":3000,"share":0.0375},
                         {"pid":101,"events":1000,"share":0.0125}]}
                         """)
                 .footer(

@@ -17,6 +17,9 @@ import org.jspecify.annotations.Nullable;
 public record RecordingText(Page page, Report report) {
     private static final int MOST_NAMES = 4;
 
+    /// Of the time of all CPUs, from which on it is told that the recorder had it.
+    private static final double MUCH_TAKEN = 0.02;
+
     /// The recording in a line or more.
     ///
     /// @param whole whether more than the first line is shown
@@ -117,7 +120,7 @@ public record RecordingText(Page page, Report report) {
             }
         }
         reasons.forEach((why, kinds) -> page.paragraph("  not probed: ", String.join(", ", kinds) + " (" + why + ")"));
-        page.paragraph("  lost: ", losses(about) + overhead(recording));
+        page.paragraph("  lost: ", losses(about) + overhead(about));
     }
 
     /// How many events of each kind there are, and what was left alone on purpose.
@@ -190,22 +193,36 @@ public record RecordingText(Page page, Report report) {
     }
 
     /// What recording itself cost, which the times of the report include: as the job's steps show, or by prediction.
-    private String overhead(long recording) {
+    private String overhead(Table.Row about) {
+        long recording = about.integer("recording");
         Optional<Table.Row> cost = report.section("detail_cost").rows().stream()
                 .filter(row -> row.integer("recording") == recording)
                 .findFirst();
         boolean predicted = cost.map(row -> row.requiredText("method").startsWith("predicted")).orElse(true);
         String words = cost.map(row -> row.requiredText("text")).orElse("");
-        return (predicted ? predicted(recording, words) : "; recording cost: " + words) + activity(recording) + recorder(recording);
+        return (predicted ? predicted(recording, words) : "; recording cost: " + words) + activity(recording) + recorder(about);
     }
 
     /// What the recorder had of CPUs that the job might have had.
-    private String recorder(long recording) {
+    private String recorder(Table.Row about) {
         return report.section("overhead").rows().stream()
-                .filter(row -> row.integer("recording") == recording && !row.isNull("recorder_cpu_ns"))
+                .filter(row -> row.integer("recording") == about.integer("recording") && !row.isNull("recorder_cpu_ns"))
                 .findFirst()
-                .map(row -> "; the recorder itself was on a CPU for " + Quantity.time(row.integer("recorder_cpu_ns")))
+                .map(row -> row.integer("recorder_cpu_ns"))
+                .map(onCpu -> "; the recorder itself was on a CPU for " + Quantity.time(onCpu) + taken(about, onCpu))
                 .orElse("");
+    }
+
+    /// Of all that the machine's CPUs can do, where it is worth a word.
+    private static String taken(Table.Row about, long onCpu) {
+        if (about.isNull("ended_ns") || about.isNull("cpus") || about.integer("cpus") == 0) {
+            return "";
+        }
+        long cpus = about.integer("cpus");
+        double share = (double) onCpu / cpus / Math.max(1, about.integer("ended_ns") - about.integer("started_ns"));
+        return share < MUCH_TAKEN || share > 1
+                ? ""
+                : ", " + Quantity.percent(share) + " of the time of " + Quantity.counted(cpus, "CPU") + ", which a job that uses all lacks";
     }
 
     private Optional<Table.Row> systemCalls(long recording) {
