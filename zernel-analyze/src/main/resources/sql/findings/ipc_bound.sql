@@ -35,7 +35,7 @@ HAVING bool_or(hands OR asks);
 -- pickle, send and receive. It runs in threads of the pool, so the lines of the program are those that wait for it.
 -- Does not apply to trainings (blocked_on_process, data_bound).
 --
--- needs: _working_samples, _working_threads, _ipc_stacks
+-- needs: _working_samples, _ipc_stacks
 -- severity: high from 25 % of the time of these threads on a CPU, else medium
 -- hint: py-spy dump --pid PID shows such a thread in dumps, send, recv or get
 -- lines: that time WHERE thread = 'process' AND kind = 'sample' AND id IN (SELECT id FROM _ipc_stacks WHERE hands)
@@ -51,6 +51,7 @@ WITH
         SELECT
             samples.recording,
             samples.pid,
+            any_value(samples.wall_ns) AS wall_ns,
             count(*) AS samples,
             count_if(stacks.hands) AS found,
             sum(samples.ns) AS cpu_ns,
@@ -58,10 +59,6 @@ WITH
         FROM _working_samples AS samples
         LEFT JOIN _ipc_stacks AS stacks ON stacks.id = samples.id
         GROUP BY samples.recording, samples.pid
-    ),
-    walls AS (
-        SELECT DISTINCT recording, pid, wall_ns
-        FROM _working_threads
     )
 SELECT
     recording, -- recording
@@ -76,6 +73,5 @@ SELECT
         || 'and return no inputs' AS advice, -- what to try
     'zernel-analyze stacks {}' AS next_command -- to see more
 FROM sums
-JOIN walls USING (recording, pid)
 CROSS JOIN thresholds
 WHERE samples >= min_samples AND found >= min_share * samples AND handing_ns >= min_wall_share * wall_ns

@@ -6,7 +6,7 @@
 -- is not in it; where it keeps steps from what they are for, other findings count it.
 -- Does not apply to calls that a framework makes by itself.
 --
--- needs: _working_samples, _working_threads, _step_samples, faster_ways
+-- needs: _working_samples, _step_samples, faster_ways
 -- severity: high from 25 % of the time of these threads on a CPU, else medium
 -- hint: the view known_calls has all of these calls
 -- lines: that time WHERE thread = 'process' AND kind = 'sample' AND id IN (SELECT id FROM faster_ways)
@@ -20,10 +20,10 @@ WITH
             0.2 AS min_step_share -- of the time on a CPU in steps of training
     ),
     samples AS (
-        SELECT recording, pid, NULL AS tid, id, ns
+        SELECT recording, pid, NULL AS tid, wall_ns, id, ns
         FROM _working_samples
         UNION ALL
-        SELECT recording, pid, tid, id, ns
+        SELECT recording, pid, tid, NULL, id, ns
         FROM _step_samples
     ),
     sums AS (
@@ -31,6 +31,7 @@ WITH
             samples.recording,
             samples.pid,
             samples.tid,
+            any_value(samples.wall_ns) AS wall_ns,
             ways.call,
             count(*) AS samples,
             sum(samples.ns) AS call_ns,
@@ -38,10 +39,6 @@ WITH
         FROM samples
         LEFT JOIN faster_ways AS ways ON ways.id = samples.id
         GROUP BY samples.recording, samples.pid, samples.tid, ways.call
-    ),
-    walls AS (
-        SELECT DISTINCT recording, pid, wall_ns
-        FROM _working_threads
     )
 SELECT
     sums.recording, -- recording
@@ -58,7 +55,6 @@ SELECT
     'zernel-analyze stacks {}' AS next_command -- to see more
 FROM sums
 CROSS JOIN thresholds
-LEFT JOIN walls ON walls.recording = sums.recording AND walls.pid = sums.pid
 WHERE call IS NOT NULL
     AND samples >= min_samples
     AND CASE

@@ -11,7 +11,7 @@
 -- (cpu_between_calls), to optimizers (slow_optimizer), in programs without steps to calls with a faster way
 -- (slow_calls), nor where it is below two milliseconds of a step, which small models have.
 --
--- needs: _step_samples, _working_samples, _working_threads, _calling_stacks, _module_stacks, faster_ways, step_mean
+-- needs: _step_samples, _working_samples, _calling_stacks, _module_stacks, faster_ways, step_mean
 -- needs: phase_words
 -- severity: in a training high from 25 % of step time, else medium
 -- hint: zernel-record --probe 'torch_op:aten::*' says which operators it calls, and how often
@@ -70,6 +70,7 @@ WITH
             samples.recording,
             samples.pid,
             any_value(samples.threads) AS threads,
+            any_value(samples.wall_ns) AS wall_ns,
             count(*) AS samples,
             count_if(calling.id IS NOT NULL AND ways.id IS NULL) AS found,
             sum(samples.ns) AS cpu_ns,
@@ -78,10 +79,6 @@ WITH
         LEFT JOIN _calling_stacks AS calling ON calling.id = samples.id
         LEFT JOIN faster_ways AS ways ON ways.id = samples.id
         GROUP BY samples.recording, samples.pid
-    ),
-    walls AS (
-        SELECT DISTINCT recording, pid, wall_ns
-        FROM _working_threads
     )
 SELECT
     recording,
@@ -97,7 +94,6 @@ SELECT
         AS advice,
     'zernel-analyze stacks {}' AS next_command
 FROM working
-JOIN walls USING (recording, pid)
 CROSS JOIN thresholds
 WHERE samples >= min_samples AND found >= min_share * samples AND calling_ns >= min_wall_share * wall_ns
 UNION ALL BY NAME

@@ -7,6 +7,7 @@ SELECT
     events.pid, -- process
     events.tid, -- thread
     threads.threads, -- how many threads do its work
+    threads.wall_ns, -- [ns] that all of them work, together
     events.id, -- stack
     events.start_ns, -- [ns] when
     events.ns -- [ns] that it stands for
