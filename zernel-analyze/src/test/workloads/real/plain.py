@@ -66,7 +66,7 @@ def pool_table(run):
         for _ in range(run.steps):
             baskets = [[(numbers.choice(items), 1 + n % 3) for n in range(3000)] for _ in range(4)]
             if run.planted:
-                pool.starmap(worth, [(basket, PRICES) for basket in baskets])  # planted: pool-table
+                pool.starmap(worth, [(basket, PRICES) for basket in baskets])
             else:
                 pool.map(of_all, baskets)
             run.tick()

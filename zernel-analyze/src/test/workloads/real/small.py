@@ -3,9 +3,9 @@
 
 import torch
 import torch.nn.functional as F
+from torch.utils.data import DataLoader
 
 from training import Pictures, network, sgd
-from torch.utils.data import DataLoader
 
 PAIRS = 96
 
@@ -25,7 +25,7 @@ def pair_loss(run):
         total = 0
         for one, other in zip(first, second):
             distance = (vectors[one] - vectors[other]).square().sum()  # planted: pair-loss
-            total = total + (distance if labels[one] == labels[other] else F.relu(1 - distance))
+            total = total + (distance if labels[one] == labels[other] else F.relu(1 - distance))  # planted: pair-loss
         return total / PAIRS
 
     for pictures, labels in DataLoader(Pictures(run.steps * 16), 16):

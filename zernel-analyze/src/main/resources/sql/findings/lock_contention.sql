@@ -72,7 +72,7 @@ WITH
         JOIN stack_lines AS lines ON lines.id = stacks.id
         WHERE queues.kind = 'gil'
         GROUP BY queues.recording, queues.pid, queues.kind
-        HAVING count_if(regexp_matches(lines.stack, '/multiprocess(ing)?/|/concurrent/futures/process|/joblib/'))
+        HAVING count_if(regexp_matches(lines.stack, '/multiprocess(ing)?/|/concurrent/futures/process'))
             >= any_value(thresholds.sending_share) * count(*)
     ),
     -- Of several locks the one that most wait for.

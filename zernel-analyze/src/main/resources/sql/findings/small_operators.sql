@@ -1,4 +1,4 @@
--- The job calls many small operators. What surrounds them takes as long as what they compute, or longer.
+-- The job calls many small operators. What surrounds them takes much of its time on a CPU.
 --
 -- Typical are loops over the samples of a batch, over pairs, boxes or places of a sequence, in a loss or in `forward`,
 -- and a model that is asked about one sample at a time: each operator is found, its result allocated and noted for the
