@@ -1,30 +1,3 @@
--- How much of what threads beside training compute is objects made into bytes for other processes, and back.
---
--- As multiprocessing does in threads of its own (pickle), with what these write to pipes and read from them. By samples
--- of threads that do not train, with stacks.
---
--- needs: stack_events, _stack_frames, _thread_numbers
-CREATE VIEW _pickling AS
-WITH
-    pickling AS (
-        SELECT DISTINCT id
-        FROM _stack_frames
-        WHERE regexp_matches(file, '(^|/)(multiprocessing/(reduction|connection|queues)|pickle|cloudpickle)\.py$')
-    )
-SELECT
-    events.recording, -- recording
-    events.pid, -- process
-    count(*) AS samples, -- samples of its threads that do not train
-    count(pickling.id) / count(*) AS share -- of these, in pickle, 0 to 1
-FROM stack_events AS events
-ANTI JOIN _thread_numbers AS training
-    ON training.recording = events.recording
-    AND training.pid = events.pid
-    AND training.tid = events.tid
-LEFT JOIN pickling ON pickling.id = events.id
-WHERE events.kind = 'sample'
-GROUP BY events.recording, events.pid;
-
 -- Another thread of the process holds Python's lock (GIL). The training thread waits for it and computes nothing.
 --
 -- Counted are waits for the lock in steps of kind train, also inside the forward pass, backward and the optimizer: each
@@ -33,7 +6,7 @@ GROUP BY events.recording, events.pid;
 -- Does not apply to interpreters without it. Where the recorder could not say where the lock is, it is told by waits of
 -- 5 ms, so one that is held for less at a time is found by blocked_on_thread.
 --
--- needs: thread_waits, gpu_busy, _pickling
+-- needs: thread_waits, gpu_busy, _ipc_shares
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: py-spy dump --pid PID names the function that the other thread runs
 -- lines: the time in which it is held WHERE thread = 'other' AND waits = 'gil' AND state = 'on-cpu' AND python
@@ -41,9 +14,7 @@ WITH
     thresholds AS (
         SELECT
             5 AS min_steps, -- steps of kind train
-            0.03 AS min_share, -- what can be saved, as a share of step time
-            10 AS min_samples, -- of other threads
-            0.5 AS min_pickling -- of the samples of other threads, in pickle, from which on that is the work
+            0.03 AS min_share -- what can be saved, as a share of step time
     ),
     costs AS (
         SELECT
@@ -74,7 +45,7 @@ SELECT
         END
         AS evidence, -- what it rests on
     CASE
-        WHEN pickling.samples >= min_samples AND pickling.share >= min_pickling
+        WHEN others.mostly
             THEN 'other threads turn objects into bytes for other processes, or back (pickle): hand over less, once '
                 || 'and not in each step, or in shared memory (multiprocessing.shared_memory, tensor.share_memory_())'
         ELSE 'move the work of other threads to processes (multiprocessing), or into code that releases the lock'
@@ -82,5 +53,5 @@ SELECT
     'zernel-analyze sql {} "FROM thread_waits"' AS next_command -- to see more
 FROM costs
 CROSS JOIN thresholds
-LEFT JOIN _pickling AS pickling USING (recording, pid)
+LEFT JOIN _ipc_shares AS others USING (recording, pid)
 WHERE steps >= thresholds.min_steps AND lost_ns >= thresholds.min_share * step_ns

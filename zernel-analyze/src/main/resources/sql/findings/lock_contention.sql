@@ -1,12 +1,12 @@
 -- Threads stand in line for a lock. While one of them has it, the others wait, so they do no more than one thread does.
 --
 -- Of processes without steps, such as servers, with threads that run Python code: all waits for one lock, which these
--- threads hand to each other, or for Python's own (GIL). Where most waits for that one are in multiprocessing, its
--- threads send and receive objects for a pool of processes, as which each argument and result is pickled.
+-- threads hand to each other, or for Python's own (GIL). Where most of what they compute is to send and receive objects
+-- for a pool of processes, as which each argument and result is pickled, the advice is to send less.
 -- Does not apply to threads that wait for work, nor to trainings (blocked_on_thread, gil_contention), nor to waits that
 -- begin while Python's collector runs, which has its lock (collector_pauses).
 --
--- needs: _lock_queues, _threads, events, stack_events, stack_lines
+-- needs: _lock_queues, _threads, events, _ipc_shares
 -- severity: high from 1 thread that waits at any time, on average, or half of the time of one, medium from 0.5
 -- hint: py-spy dump --pid PID names what each thread is in
 -- lines: the waits WHERE stands AND thread = 'process' AND name = 'futex'
@@ -18,8 +18,7 @@ WITH
             0.2 AS min_waiting, -- threads that wait for it at any time, on average
             1 AS high_waiting, -- for high severity
             0.5 AS high_share, -- the same, of the time of the process, that one thread waits
-            0.5 AS medium_waiting, -- for medium severity
-            0.5 AS sending_share -- of waits of which the stack is known, in multiprocessing
+            0.5 AS medium_waiting -- for medium severity
     ),
     lives AS (
         SELECT recording, pid, max(last_ns) - min(first_ns) AS wall_ns
@@ -61,20 +60,6 @@ WITH
         JOIN lives ON lives.recording = waits.recording AND lives.pid = waits.pid AND lives.wall_ns > 0
         GROUP BY waits.recording, waits.pid, waits.kind, waits.lock
     ),
-    sending AS (
-        SELECT queues.recording, queues.pid, queues.kind, TRUE AS sends
-        FROM queues
-        CROSS JOIN thresholds
-        JOIN stack_events AS stacks
-            ON stacks.recording = queues.recording
-            AND stacks.tid = queues.tid
-            AND stacks.start_ns = queues.from_ns
-        JOIN stack_lines AS lines ON lines.id = stacks.id
-        WHERE queues.kind = 'gil'
-        GROUP BY queues.recording, queues.pid, queues.kind
-        HAVING count_if(regexp_matches(lines.stack, '/multiprocess(ing)?/|/concurrent/futures/process'))
-            >= any_value(thresholds.sending_share) * count(*)
-    ),
     -- Of several locks the one that most wait for.
     worst AS (
         SELECT recording, pid, kind, waits, threads, wait_ns, p50_ns, wall_ns, waiting, most_share
@@ -95,12 +80,13 @@ SELECT
     format('{} threads waited {:.2f} s together in {:.2f} s, in {} waits of {} (median), ',
         threads, wait_ns / 1e9, wall_ns / 1e9, waits, ms(p50_ns))
         || CASE
-            WHEN sends THEN 'for Python''s lock, most in multiprocessing, as they send and receive objects'
+            WHEN kind = 'gil' AND mostly
+                THEN 'for Python''s lock; what they compute is mostly to pickle, send and receive objects'
             WHEN kind = 'gil' THEN 'for Python''s lock'
             ELSE 'for a lock that they hand to each other'
         END AS evidence, -- what it rests on
     CASE
-        WHEN sends
+        WHEN kind = 'gil' AND mostly
             THEN 'send less between the processes: an index, a path or shared memory (multiprocessing.shared_memory) '
                 || 'for an array, only what is needed as result, and many small tasks at once (chunksize)'
         WHEN kind = 'gil'
@@ -112,5 +98,5 @@ SELECT
     'zernel-analyze stacks {}' AS next_command -- to see more
 FROM worst
 CROSS JOIN thresholds
-LEFT JOIN sending USING (recording, pid, kind)
+LEFT JOIN _ipc_shares USING (recording, pid)
 WHERE waits >= min_waits AND waiting >= min_waiting

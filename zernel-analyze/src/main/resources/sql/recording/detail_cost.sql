@@ -18,7 +18,8 @@
 -- times the calls in train steps is a prediction, and so is what a system call costs times those. It is the least:
 -- calls were measured one after the other, and one that comes after other code finds less in the caches, and leaves
 -- less there. Where there are no steps, its share is of one CPU. Recordings with windows have system calls all the
--- time: what these cost is predicted there too, and said besides.
+-- time: what these cost is predicted there too, and said besides. So is what they cost a thread that trains no model,
+-- as steps may wait for it.
 --
 -- Beside that, what the scheduler measured: how long a training thread could run and the recorder had its CPU, which
 -- happens where CPUs are short.
@@ -37,6 +38,7 @@ WITH
             20000000 AS edge_ns, -- [ns] around a window in which probes come and go
             0.005 AS min_cpu_share, -- of the time of steps, from which the recorder's own CPU time is worth a word
             0.001 AS min_call_share, -- from which what system calls cost is worth one
+            0.01 AS min_other_share, -- from which it is worth one of a thread that trains no model
             1000 AS min_calls_per_s -- from which it is worth one that their cost is not known
     ),
     trained AS (
@@ -311,7 +313,16 @@ WITH
         GROUP BY overhead.recording
     ),
     calls AS (
-        SELECT recording, calls, cost_ns, calls_per_s, step_share, share
+        SELECT
+            recording,
+            calls,
+            cost_ns,
+            calls_per_s,
+            step_share,
+            share,
+            other_tid,
+            other_tid_calls,
+            other_tid_share
         FROM system_call_cost
     ),
     predicted AS (
@@ -399,6 +410,15 @@ SELECT
                     || 'time of a step', share_text(calls.step_share))
             WHEN method LIKE 'predicted%' AND calls.cost_ns IS NULL AND calls.calls_per_s >= constants.min_calls_per_s
                 THEN format(' without its {:,} system calls, whose cost was not measured', calls.calls)
+            ELSE ''
+        END
+        || CASE
+            WHEN calls.other_tid_share >= constants.min_other_share
+                THEN format('; the {:,} system calls of thread {}, which trains no model, are predicted to cost it '
+                    || 'at least {} of its time',
+                    calls.other_tid_calls,
+                    calls.other_tid,
+                    share_text(calls.other_tid_share))
             ELSE ''
         END
         || CASE

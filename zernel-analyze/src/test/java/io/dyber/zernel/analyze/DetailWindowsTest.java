@@ -453,6 +453,26 @@ class DetailWindowsTest {
         assertThat(cost.text("text")).isEqualTo("predicted to cost at least 15 % of the time of a step");
     }
 
+    /// A worker's reads make steps longer that wait for it, and none of the training thread's own calls longer.
+    @Test
+    void whatSystemCallsCostAThreadThatStepsMayWaitForIsSaidBeside() {
+        RecordingFixture fixture = reading().on(300, 300, "pt_data_worker");
+        for (int i = 0; i < 180; i++) {
+            fixture.io(40 + 2 * i, 0.001, 100);
+        }
+        fixture.io(9000, 0.001, 100).on(100, 100, "python3").footer(
+                "zernel.overhead",
+                priced(",\"system_calls\":{\"cost_ns\":200000,\"skipped_cost_ns\":100000,\"other_cost_ns\":50000,"
+                        + "\"method\":\"by hand\",\"hits\":285,\"skipped\":0}"));
+        Table.Row calls = query(fixture, "FROM system_call_cost").only();
+        assertThat(calls.integer("other_tid")).isEqualTo(300);
+        assertThat(calls.integer("other_tid_calls")).isEqualTo(180);
+        assertThat(calls.real("other_tid_share")).isCloseTo(0.1, within(1e-6)); // 36 of 360 ms
+        assertThat(query(fixture, "FROM detail_cost").only().text("text"))
+                .isEqualTo("predicted to cost at least 15 % of the time of a step; the 180 system calls of thread 300, which trains "
+                        + "no model, are predicted to cost it at least 10 % of its time");
+    }
+
     @Test
     void systemCallsWhoseCostIsNotKnownAreNotPartOfThePrediction() {
         RecordingFixture few = reading().footer("zernel.overhead", priced(""));

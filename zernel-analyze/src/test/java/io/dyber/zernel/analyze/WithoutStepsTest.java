@@ -90,10 +90,14 @@ class WithoutStepsTest {
 
     @Test
     void lockContentionSaysThatThreadsWhichSendToAPoolOfProcessesSendTooMuch() {
-        RecordingFixture fixture = inLine("get (/usr/lib/python3.12/multiprocessing/connection.py:395)", 4096, 900)
-                .footer("zernel.stacks", "{\"pythons\":[{\"file\":\"python3\",\"runtimes\":[{\"address\":4000,\"bytes\":97}]}]}");
+        RecordingFixture fixture = inLine("get (/me/cache.py:12)", 4096, 900)
+                .footer("zernel.stacks", "{\"pythons\":[{\"file\":\"python3\",\"runtimes\":[{\"address\":4000,\"bytes\":97}]}]}")
+                .on(100, 101, "server");
+        for (int i = 0; i < 20; i++) {
+            fixture.sample(i * 30 + 25, i % 2 == 0 ? "dump (/v/site-packages/joblib/externals/loky/backend/reduction.py:207)" : "get (/me/cache.py:12)");
+        }
         Finding finding = run("lock_contention", fixture).getFirst();
-        assertThat(finding.evidence()).endsWith("for Python's lock, most in multiprocessing, as they send and receive objects");
+        assertThat(finding.evidence()).endsWith("for Python's lock; what they compute is mostly to pickle, send and receive objects");
         assertThat(finding.advice()).startsWith("send less between the processes: ");
     }
 
