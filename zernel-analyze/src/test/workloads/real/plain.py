@@ -72,4 +72,29 @@ def pool_table(run):
             run.tick()
 
 
+def sqlite_scan(run):
+    """Visits of one user after the other are looked up in a table that has an index by user, or none."""
+    import random
+    import sqlite3
+
+    numbers = random.Random(1)
+    with sqlite3.connect(f"{run.folder}/visits.db") as database:
+        database.execute("CREATE TABLE visits (at REAL, user INTEGER, page INTEGER, seconds REAL)")
+        database.executemany(
+            "INSERT INTO visits VALUES (?, ?, ?, ?)",
+            ((numbers.random(), numbers.randrange(5000), numbers.randrange(300), numbers.random()) for _ in range(100_000)))
+        if not run.planted:
+            database.execute("CREATE INDEX visits_by_user ON visits (user, at)")
+    longest = 0.0
+    for _ in range(run.steps):
+        user = numbers.randrange(5000)
+        found = database.execute("SELECT at, page, seconds FROM visits WHERE user = ? ORDER BY at", (user,)).fetchall()  # planted: sqlite-scan
+        by_page = [0.0] * 300
+        for _, page, seconds in found:
+            by_page[page] += seconds
+        for _ in range(20):
+            longest = max(longest, math.fsum(by_page))
+        run.tick()
+
+
 PRICES = {}

@@ -131,26 +131,31 @@ WITH
             CASE WHEN traced.tracer_tenths >= thresholds.min_tenths THEN traced.tracer END AS tracer,
             traced.in_tracer,
             traced.in_tracer / traced.samples * medians.between_ns AS tracer_ns,
-            -- Where the forward pass was told apart, modules in no call are something else.
-            CASE WHEN medians.backward_ns > 0 THEN sampled.share * medians.between_ns END AS sampled_ns,
+            sampled.share * medians.between_ns AS sampled_ns,
             sampled.error * medians.between_ns AS error_ns,
             least(
                 coalesce(sampled_ns, thresholds.forward_share * medians.backward_ns),
                 medians.between_ns
             ) AS forward_ns,
-            least(
-                thresholds.forward_share_least * medians.backward_ns,
-                greatest(coalesce(sampled.operator_share - sampled.error, 1), 0) * medians.between_ns
-            ) AS least_forward_ns,
+            -- Steps without a backward pass, as of inference, have none that says how long the forward pass is.
+            CASE
+                WHEN medians.backward_ns > 0 THEN least(
+                    thresholds.forward_share_least * medians.backward_ns,
+                    greatest(coalesce(sampled.operator_share - sampled.error, 1), 0) * medians.between_ns
+                )
+                ELSE greatest(coalesce(sampled.operator_share - sampled.error, 0), 0) * medians.between_ns
+            END AS least_forward_ns,
             least(
                 coalesce(sampled_ns + error_ns, thresholds.forward_share_most * medians.backward_ns),
                 medians.between_ns
             ) AS most_forward_ns
         FROM _between_calls AS medians
+        -- Where the forward pass was told apart, modules in no call are something else.
         LEFT JOIN sampled
             ON sampled.recording = medians.recording
             AND sampled.pid = medians.pid
             AND sampled.tid = medians.tid
+            AND NOT medians.forward_apart
         LEFT JOIN _forward_samples AS traced
             ON traced.recording = medians.recording
             AND traced.pid = medians.pid

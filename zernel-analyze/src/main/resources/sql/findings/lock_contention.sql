@@ -2,12 +2,15 @@
 --
 -- Of processes without steps, such as servers, with threads that run Python code: all waits for one lock, which these
 -- threads hand to each other, or for Python's own (GIL). Where most of what they compute is to send and receive objects
--- for a pool of processes, as which each argument and result is pickled, the advice is to send less.
+-- for a pool of processes, as which each argument and result is pickled, the advice is to send less. Where threads that
+-- wait for Python's own lock mostly do what can be left out, as such objects or calls that have a faster way, that is
+-- the cause (ipc_bound, slow_calls).
 -- Does not apply to threads that wait for work, nor to trainings (blocked_on_thread, gil_contention), nor to waits that
 -- begin while Python's collector runs, which has its lock (collector_pauses).
 --
--- needs: _lock_queues, _threads, events, _ipc_shares
--- severity: high from 1 thread that waits at any time, on average, or half of the time of one, medium from 0.5
+-- needs: _lock_queues, _threads, events, _ipc_shares, _working_samples, faster_ways
+-- severity: high from 1 thread that waits at any time, on average, or half of the time of one, medium from 0.5; no more
+-- than medium where that is the cause
 -- hint: py-spy dump --pid PID names what each thread is in
 -- lines: the waits WHERE stands AND thread = 'process' AND name = 'futex'
 -- lines: what is done meanwhile by the thread that has it WHERE wakes AND thread = 'process' AND name <> 'futex'
@@ -18,7 +21,8 @@ WITH
             0.2 AS min_waiting, -- threads that wait for it at any time, on average
             1 AS high_waiting, -- for high severity
             0.5 AS high_share, -- the same, of the time of the process, that one thread waits
-            0.5 AS medium_waiting -- for medium severity
+            0.5 AS medium_waiting, -- for medium severity
+            0.5 AS faster_share -- of what its threads compute, in calls that have a faster way
     ),
     lives AS (
         SELECT recording, pid, max(last_ns) - min(first_ns) AS wall_ns
@@ -60,6 +64,12 @@ WITH
         JOIN lives ON lives.recording = waits.recording AND lives.pid = waits.pid AND lives.wall_ns > 0
         GROUP BY waits.recording, waits.pid, waits.kind, waits.lock
     ),
+    faster AS (
+        SELECT samples.recording, samples.pid, sum(samples.ns) FILTER (ways.id IS NOT NULL) / sum(samples.ns) AS share
+        FROM _working_samples AS samples
+        LEFT JOIN faster_ways AS ways ON ways.id = samples.id
+        GROUP BY samples.recording, samples.pid
+    ),
     -- Of several locks the one that most wait for.
     worst AS (
         SELECT recording, pid, kind, waits, threads, wait_ns, p50_ns, wall_ns, waiting, most_share
@@ -73,8 +83,10 @@ SELECT
     CASE WHEN kind = 'gil' THEN 'threads wait for Python''s lock (GIL), on average' ELSE 'wait for it, on average' END
         AS unit, -- unit of value
     CASE
-        WHEN waiting >= high_waiting OR most_share >= high_share THEN 'high'
-        WHEN waiting >= medium_waiting THEN 'medium'
+        WHEN (waiting >= high_waiting OR most_share >= high_share)
+            AND (kind = 'gil' AND (mostly OR faster.share >= faster_share)) IS NOT TRUE
+            THEN 'high'
+        WHEN waiting >= medium_waiting OR most_share >= high_share THEN 'medium'
         ELSE 'low'
     END AS severity, -- high, medium or low
     format('{} threads waited {:.2f} s together in {:.2f} s, in {} waits of {} (median), ',
@@ -99,4 +111,5 @@ SELECT
 FROM worst
 CROSS JOIN thresholds
 LEFT JOIN _ipc_shares USING (recording, pid)
+LEFT JOIN faster USING (recording, pid)
 WHERE waits >= min_waits AND waiting >= min_waiting

@@ -4,13 +4,16 @@
 -- what modules do while they are imported. Where the library calls a function of the program, as for each row, what
 -- that computes itself is not among these, only what the same library does there.
 --
+-- A known call that is native code is the innermost frame, and there only while it computes itself: what the same place
+-- in Python does in the C library or in the kernel, as reading a file, is of that call.
+--
 -- needs: _stack_frames, known_calls
 CREATE TABLE faster_ways AS
 WITH
     known AS (
         SELECT id, frame, module, known_call
         FROM _stack_frames
-        WHERE known_call IS NOT NULL AND id NOT IN (SELECT id FROM _stack_frames WHERE is_import(file))
+        WHERE known_call IS NOT NULL AND NOT native AND id NOT IN (SELECT id FROM _stack_frames WHERE is_import(file))
     ),
     frames AS (
         SELECT id, frame, own, module
@@ -41,10 +44,37 @@ WITH
         JOIN inner_frames AS innermost ON innermost.id = called.id
         WHERE called.caller = innermost.own OR innermost.module = called.module
         GROUP BY called.id
+    ),
+    -- Of each stack the innermost place in Python, and what it calls.
+    places AS (
+        SELECT
+            id,
+            arg_min({'function': function, 'file': file, 'line': line}, frame) FILTER (NOT native) AS place,
+            min(known_call) FILTER (native) AS known_call,
+            bool_and(file LIKE 'libc.so%') FILTER (native) IS DISTINCT FROM FALSE AS in_c
+        FROM _stack_frames
+        GROUP BY id
+    ),
+    calling AS (
+        SELECT place, min(known_call) AS number
+        FROM places
+        WHERE known_call IS NOT NULL
+        GROUP BY place
+    ),
+    numbers AS (
+        SELECT id, number
+        FROM firsts
+        UNION ALL
+        SELECT places.id, calling.number
+        FROM places
+        JOIN calling ON calling.place = places.place
+        WHERE (places.known_call IS NOT NULL OR places.in_c)
+            AND places.id NOT IN (SELECT id FROM firsts)
+            AND places.id IN (SELECT id FROM _stack_frames WHERE own)
     )
 SELECT
-    firsts.id, -- number of the stack
+    numbers.id, -- number of the stack
     calls.call, -- what the line calls
     calls.instead -- what is faster
-FROM firsts
-JOIN known_calls AS calls ON calls.number = firsts.number
+FROM numbers
+JOIN known_calls AS calls ON calls.number = numbers.number

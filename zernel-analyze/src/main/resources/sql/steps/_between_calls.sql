@@ -18,8 +18,9 @@ WITH
             threads.recording,
             threads.pid,
             threads.tid,
+            bool_or(pieces.part = 'forward') AS forward_apart,
             CASE
-                WHEN bool_or(pieces.part = 'forward') THEN 0
+                WHEN forward_apart THEN 0
                 ELSE sum(CASE WHEN pieces.part = 'backward' THEN pieces.end_ns - pieces.start_ns ELSE 0 END)
             END AS backward_ns
         FROM threads
@@ -42,7 +43,8 @@ SELECT
     median(states.between_ns) AS between_ns, -- [ns] of it, on the CPU in no recorded call
     median(states.called_ns) AS called_ns, -- [ns] of it, on the CPU in calls
     any_value(passes.backward_ns) / any_value(threads.steps)
-        AS backward_ns -- [ns] of a mean one in backward passes; 0 where forward passes were told apart
+        AS backward_ns, -- [ns] of a mean one in backward passes; 0 where forward passes were told apart
+    any_value(passes.forward_apart) AS forward_apart -- whether they were, so that nothing of them is in no call
 FROM step_states AS states
 JOIN threads
     ON threads.recording = states.recording

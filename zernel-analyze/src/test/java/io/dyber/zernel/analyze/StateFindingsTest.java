@@ -890,6 +890,21 @@ class StateFindingsTest {
         assertThat(run("cpu_between_calls", fixture)).isEmpty();
     }
 
+    /// Inference has no backward pass that says how long the forward pass is.
+    @Test
+    void cpuBetweenCallsIsSilentForAForwardPassOfInferenceThatSamplesShow() {
+        for (int own : new int[] {0, 3}) {
+            RecordingFixture fixture = recording().footer("zernel.kinds", KINDS);
+            for (int i = 0; i < 12; i++) {
+                fixture.region(NEXT, i * 100, 5);
+                for (int sample = 0; sample < 5; sample++) {
+                    fixture.sample(i * 100 + 7 + sample * 18, "main (/me/embed.py:37);" + (sample < own ? "norms (/me/embed.py:2)" : LINEAR));
+                }
+            }
+            assertThat(run("cpu_between_calls", fixture)).hasSize(own > 0 ? 1 : 0);
+        }
+    }
+
     @Test
     void pageFaultsFiresForPageFaultsInEachStepOfAMemoryThatDoesNotGrow() {
         Finding finding = only("page_faults", faulting(300_000_000L, 0));

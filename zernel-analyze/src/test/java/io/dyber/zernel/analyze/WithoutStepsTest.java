@@ -97,8 +97,22 @@ class WithoutStepsTest {
             fixture.sample(i * 30 + 25, i % 2 == 0 ? "dump (/v/site-packages/joblib/externals/loky/backend/reduction.py:207)" : "get (/me/cache.py:12)");
         }
         Finding finding = run("lock_contention", fixture).getFirst();
+        assertThat(finding.severity()).isEqualTo("medium");
         assertThat(finding.evidence()).endsWith("for Python's lock; what they compute is mostly to pickle, send and receive objects");
         assertThat(finding.advice()).startsWith("send less between the processes: ");
+    }
+
+    /// A call that has a faster way is what keeps Python's lock, and stands before the threads that wait for it.
+    @Test
+    void lockContentionIsMediumWhereMostThatThreadsComputeHasAFasterWay() {
+        RecordingFixture fixture = inLine("get (/me/cache.py:12)", 4096, 900)
+                .footer("zernel.stacks", "{\"pythons\":[{\"file\":\"python3\",\"runtimes\":[{\"address\":4000,\"bytes\":97}]}]}");
+        fixture.on(100, 104, "server");
+        for (int i = 0; i < 30; i++) {
+            fixture.sample(i * 20 + 5, i % 3 == 0 ? "answer (/me/serve.py:12)" : "answer (/me/serve.py:9);get (/v/site-packages/requests/api.py:1)");
+        }
+        assertThat(run("lock_contention", fixture).getFirst().severity()).isEqualTo("medium");
+        assertThat(run("slow_calls", fixture).getFirst().severity()).isEqualTo("high");
     }
 
     /// One of two threads waits for 80 of 100 ms.
@@ -439,6 +453,20 @@ class WithoutStepsTest {
         assertThat(finding.unit()).isEqualTo("% of its time on a CPU in steps in copy.deepcopy");
         assertThat(finding.lines().getFirst().text()).startsWith("100 % of that time in steps: train.py:9 <module> -> deepcopy; faster: copy only what changes");
         assertThat(run("slow_calls", training(0))).isEmpty();
+    }
+
+    /// Native code is told while it computes itself; what the same line does in the C library or the kernel is its, and nothing else.
+    @Test
+    void slowCallsFiresForQueriesOfSQLite() {
+        String line = "<module> (/me/features.py:9);history (/me/store.py:25)";
+        for (String native_ : List.of("sqlite3VdbeExec (libsqlite3.so.0.8.6)", "[_sqlite3.cpython-312.so]", "sqlite3BtreeNext (libpython3.12.so.1.0)")) {
+            Finding finding = run("slow_calls", answering(line + ";" + native_, line + ";__pread64 (libc.so.6)")).getFirst();
+            assertThat(finding.value()).isEqualTo(100.0);
+            assertThat(finding.unit()).isEqualTo("% of its time on a CPU in SQLite");
+            assertThat(finding.lines().getFirst().faster()).startsWith("an index on what WHERE and JOIN compare: ");
+            assertThat(run("slow_calls", answering(line + ";" + native_, line + ";dgemm (libopenblas.so.0)")).getFirst().value()).isEqualTo(50.0);
+        }
+        assertThat(run("slow_calls", answering(line + ";__pread64 (libc.so.6)", line))).isEmpty();
     }
 
     /// What the library does for each row counts, also where that is in a function of the program; what that computes does not.
