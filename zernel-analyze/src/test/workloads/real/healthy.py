@@ -69,6 +69,54 @@ def item(run):
         run.tick()
 
 
+class Carts:
+    """Many carts at once, each with a pole to balance."""
+
+    def __init__(self, count):
+        self.state = torch.zeros(count, 4)
+
+    def step(self, left):
+        at, speed, angle, turn = self.state.unbind(1)
+        force = torch.where(left, -10.0, 10.0) + 0.05 * turn**2 * angle.sin()
+        angular = (9.8 * angle.sin() - angle.cos() * force / 1.1) / (0.67 - 0.05 * angle.cos() ** 2)
+        self.state = torch.stack([at + 0.02 * speed, speed + 0.02 * force / 1.1, angle + 0.02 * turn, turn + 0.02 * angular], 1)
+        fallen = (self.state[:, 2].abs() > 0.2) | (self.state[:, 0].abs() > 2.4)
+        self.state[fallen] = 0.0
+        return self.state, 1.0 - fallen.float()
+
+
+def collect_rollouts(policy, carts, length):
+    states, actions, rewards = [], [], []
+    with torch.no_grad():
+        for _ in range(length):
+            state = carts.state
+            left = torch.rand(len(state)) < torch.sigmoid(policy(state)[:, 0])
+            _, reward = carts.step(left)
+            states.append(state)
+            actions.append(left)
+            rewards.append(reward)
+    returns = torch.stack(rewards).flip(0).cumsum(0).flip(0).flatten()
+    return torch.cat(states), torch.cat(actions), (returns - returns.mean()) / (returns.std() + 1e-3)
+
+
+def policy_gradient(run):
+    """Reinforcement learning: steps in turn with rollouts of many environments at once."""
+    torch.manual_seed(6)
+    policy = nn.Sequential(nn.Linear(4, 512), nn.Tanh(), nn.Linear(512, 512), nn.Tanh(), nn.Linear(512, 1))
+    optimizer = torch.optim.Adam(policy.parameters(), lr=1e-4)
+    carts = Carts(1024)
+    for step in range(run.steps):
+        if step % 12 == 0:
+            states, actions, returns = collect_rollouts(policy, carts, 16)
+            parts = torch.randperm(len(states)).tensor_split(12)
+        part = parts[step % 12]
+        optimizer.zero_grad()
+        loss = F.binary_cross_entropy_with_logits(policy(states[part])[:, 0], actions[part].float(), weight=returns[part])
+        loss.backward()
+        optimizer.step()
+        run.tick()
+
+
 def adamw(run):
     """AdamW as it comes, on a model that needs it."""
     model = network()

@@ -13,8 +13,9 @@
 -- difference is lost. Else a hand-over is what workers cost, and worth a word from a tenth of the step on.
 -- Where single fetches take many times as long as the usual one, training waits for these: a loader hands batches out
 -- in order, and the other workers are idle once they are as far ahead as prefetch_factor allows.
--- Workers that compute also take the CPUs of the training's own computation, which counts, too. What threads of OpenMP
--- lose by that is only part of what is saved at most, as it is not known how long the training thread waits for them.
+-- Workers that compute also take the CPUs of the training's own computation, which counts, too: while the training
+-- thread has no CPU, or waits on one for threads of OpenMP that have none. What these lose besides is only part of what
+-- is saved at most, as it is not known how long the training thread waits for them.
 -- Does not apply where another finding names the wait: storage_bound (the workers read), too_few_workers (CPUs are
 -- idle), worker_startup (passes begin with new workers), nccl_straggler (one rank of several waits); nor to input
 -- pipelines that are not a PyTorch DataLoader, unless `--probe` or a region gives their function the role data_wait.
@@ -48,12 +49,15 @@ SELECT
     recording, -- recording
     pid, -- process
     tid, -- thread that waits
-    data_ns AS part_ns, -- [ns] shown as share of step time spent waiting
+    data_ns + crowd_ns AS part_ns, -- [ns] shown as share of step time: the wait, and what workers take from the rest
     step_ns, -- [ns] step
     lost_ns, -- [ns] wait per step, at most as the GPU is idle
     bound_ns, -- [ns] saved at most, when no wait is left
     least_lost(
-        least(lost_ns - CASE WHEN most_crowd_ns > crowd_ns THEN crowd_ns ELSE 0 END, coalesce(least_saved_ns, lost_ns)),
+        least(
+            lost_ns - CASE WHEN most_crowd_ns > crowd_ns THEN crowd_ns - least_crowd_ns ELSE 0 END,
+            coalesce(least_saved_ns, lost_ns)
+        ),
         least_idle_ns
     ) AS least_lost_ns, -- [ns] lost at least: the wait, or what a way is known to save, without samples of the GPU
     CASE WHEN state = 'trace' AND steps < min_steps THEN 'low' END

@@ -1,3 +1,19 @@
+-- Stacks in a rollout of reinforcement learning: in an environment, or in the function that runs them.
+--
+-- Environments are told by packages that have nothing else (Gymnasium and its like), functions by their usual names.
+--
+-- needs: _stack_frames
+CREATE VIEW _environment_stacks AS
+SELECT
+    id -- number of the stack
+FROM _stack_frames
+WHERE NOT native
+    AND (
+        module IN ('gymnasium', 'gym', 'pettingzoo', 'envpool', 'dm_control', 'ale_py', 'procgen', 'minigrid')
+        OR regexp_matches(function, '(^|\.)(collect_)?rollouts?$')
+    )
+GROUP BY id;
+
 -- Some steps take much longer than the rest, or all do from some step on.
 --
 -- The median step is the baseline, the median deviation its spread. Counted is the time over the median: of slow steps,
@@ -6,7 +22,8 @@
 -- for each other and are slow together, so one stands for all: the one that others wait for in most of their slow
 -- steps, if its own are slow too, else of those that lost most one whose slow steps are no waits, and whom it waits
 -- for. Steps of real jobs vary: a few slow ones at no distance of their own are only worth a word from a tenth of all
--- step time on, and from a fifth in a trace of less than twenty steps.
+-- step time on, and from a fifth in a trace of less than twenty steps. Rollouts of reinforcement learning are what such
+-- a training is made of: slow steps that have them are of low severity, and nothing is said to be lost.
 -- Does not apply to steps with a known reason (view step_outliers): a checkpoint (checkpoint_stall), the begin of a
 -- pass over the data (worker_startup), a pause outside every call (gc_stall), a wait for another thread or process
 -- (blocked_on_thread, blocked_on_process), a rank that is always the late one (nccl_straggler), another process on the
@@ -15,8 +32,8 @@
 -- not miss. Nor to steps that take longer and longer (growing_steps).
 --
 -- needs: steps, step_outliers, step_changes, step_trends, _shared_steps, _ranked, _rank_jobs, _job_steps, late_steps
--- needs: phase_words, files
--- severity: high from 25 % of step time, medium from 10 %
+-- needs: phase_words, files, _step_samples, _environment_stacks
+-- severity: high from 25 % of step time, medium from 10 %; low of rollouts
 -- hint: `zernel-analyze steps` lists every step with its phases
 -- lines: what they have more BY excess_ns WHERE thread = 'training' AND step_class IN ('train', 'slow')
 WITH
@@ -32,7 +49,8 @@ WITH
             0.6 AS min_regular, -- share of distances that are equal
             2 AS more_syncs, -- waits for the GPU more than usual, between which it computes
             0.5 AS min_waits, -- of a slow step's excess, and of slow steps: for one other rank, that comes late
-            0.5 AS shared -- of steps on a GPU that is shared, after a change of pace and not before it
+            0.5 AS shared, -- of steps on a GPU that is shared, after a change of pace and not before it
+            0.05 AS min_rollouts -- of the samples in slow steps, in rollouts: more than a log of their results
     ),
     threads AS (
         SELECT recording, pid, tid, count(*) AS steps, sum(dur_ns) AS all_ns, count(*) * median(dur_ns) AS usual_all_ns
@@ -46,6 +64,7 @@ WITH
             pid,
             tid,
             step,
+            start_ns,
             dur_ns,
             usual_ns,
             phase,
@@ -86,6 +105,18 @@ WITH
             AND distances.pid = slow.pid
             AND distances.tid = slow.tid
         GROUP BY ALL
+    ),
+    rollouts AS (
+        SELECT slow.recording, slow.pid, slow.tid, count(stacks.id) / count(*) AS share
+        FROM _step_samples AS samples
+        ASOF JOIN slow
+            ON slow.recording = samples.recording
+            AND slow.pid = samples.pid
+            AND slow.tid = samples.tid
+            AND slow.start_ns <= samples.middle_ns
+        LEFT JOIN _environment_stacks AS stacks ON stacks.id = samples.id
+        WHERE samples.middle_ns < slow.start_ns + slow.dur_ns
+        GROUP BY slow.recording, slow.pid, slow.tid
     ),
     phases_grown AS (
         SELECT recording, pid, tid, phase, sum(phase_excess_ns) AS excess_ns
@@ -197,7 +228,11 @@ WITH
             threads.steps,
             threads.all_ns,
             grown.excess_ns,
-            CASE WHEN grown.waits_again THEN 'besides' ELSE worst_phases.phase END AS phase,
+            CASE
+                WHEN grown.waits_again THEN 'besides'
+                WHEN worst_phases.phase = 'Unknown' AND rollouts.share >= thresholds.min_rollouts THEN 'rollouts'
+                ELSE worst_phases.phase
+            END AS phase,
             format('median {}, worst {} (step {}){}; {} of the {} over the median: {}',
                 ms(grown.usual_ns), ms(grown.worst_ns), grown.worst_step,
                 CASE WHEN grown.is_regular THEN format(', every {} steps', grown.distance) ELSE '' END,
@@ -216,6 +251,10 @@ WITH
             ON worst_phases.recording = grown.recording
             AND worst_phases.pid = grown.pid
             AND worst_phases.tid = grown.tid
+        LEFT JOIN rollouts
+            ON rollouts.recording = grown.recording
+            AND rollouts.pid = grown.pid
+            AND rollouts.tid = grown.tid
         LEFT JOIN phase_words AS words
             ON words.recording = grown.recording
             AND words.pid = grown.pid
@@ -370,9 +409,14 @@ SELECT
     slow_steps AS value, -- slow steps
     format('of {} steps', steps) AS unit, -- unit of value
     all_ns / steps AS step_ns, -- [ns] step
-    excess_ns / steps AS lost_ns, -- [ns] excess spread over all steps
-    excess_ns / steps AS bound_ns, -- [ns] saved at most, when slow steps take the median
+    CASE WHEN phase <> 'rollouts' THEN excess_ns / steps END
+        AS lost_ns, -- [ns] excess spread over all steps; NULL of rollouts
+    CASE WHEN phase <> 'rollouts' THEN excess_ns / steps END
+        AS bound_ns, -- [ns] saved at most, when slow steps take the median
+    CASE WHEN phase = 'rollouts' THEN 'low' END AS severity, -- where it is not that by the share of step time
     why || CASE
+        WHEN phase = 'rollouts'
+            THEN format(', {} of all steps, with rollouts of reinforcement learning', pct(excess_ns / all_ns))
         WHEN late_pid IS NOT NULL
             THEN format('; in {} of these it waits for {}, which is late', waiting_steps,
                 thread_label(late_recording, late_pid, late_tid))
@@ -400,6 +444,9 @@ SELECT
             THEN 'free CPUs for the late rank: other processes on its machine, CPU limits, affinity'
         WHEN late_pid IS NOT NULL
             THEN 'look at what only the late rank does then: evaluation, checkpoints, logging; do that less often'
+        WHEN phase = 'rollouts'
+            THEN 'nothing, if environments have to take that long; else more of them at once (gymnasium.vector, '
+                || 'SubprocVecEnv), and the policy for all of them in one batch'
         WHEN phase = 'besides'
             THEN 'look at what is computed besides training: evaluation, samples, metrics that are read'
         WHEN phase = 'DataLoading'

@@ -397,7 +397,8 @@ GROUP BY recording, pid, tid;
 -- blocked, and what it waits on sockets, through which each tensor's memory comes.
 -- Workers that compute also take the CPUs of the training's own computation. Where threads that compute for it are no
 -- more than the CPUs and have the CPU that the training thread wants, workers or other programs have the rest; the part
--- of the workers is theirs by the CPUs that both use. At most all of it is, and what the threads of the pool wait.
+-- of the workers is theirs by the CPUs that both use, or where workers mostly have that CPU, all of it. So is what the
+-- thread waits on a CPU for threads of its pool that have none. At most all that any has none is.
 --
 -- needs: training_threads, _own_loading, worker_crews, worker_starts, gpu_busy, host_usage, _bound_cpus, _cpu_waits
 -- needs: _wait_samples, _uneven_fetches, _pool_delays
@@ -489,7 +490,8 @@ WITH
             -- What lies in the wait counts there.
             CASE
                 WHEN ready.holder = 'workers'
-                    THEN greatest(ready.delay_ns - coalesce(own.data_runq_ns, 0), 0) * ready.holder_share
+                    THEN (greatest(ready.delay_ns - coalesce(own.data_runq_ns, 0), 0) + ready.pool_ns)
+                        * (ready.holder_share + CASE WHEN ready.crowded THEN 0 ELSE ready.threads_share END)
                 WHEN ready.holder = 'threads'
                     AND NOT ready.crowded
                     AND crews.at_once > 0
@@ -501,11 +503,17 @@ WITH
                 ELSE 0
             END AS own_crowd_ns,
             CASE
-                WHEN ready.holder = 'workers' THEN own_crowd_ns
+                WHEN ready.holder = 'workers'
+                    THEN greatest(ready.bound_ns - coalesce(own.data_runq_ns, 0), own_crowd_ns)
                 WHEN own_crowd_ns > 0
                     THEN greatest(ready.delay_ns - coalesce(own.data_runq_ns, 0), 0) + coalesce(pools.delay_ns, 0)
                 ELSE 0
-            END AS own_most_crowd_ns
+            END AS own_most_crowd_ns,
+            CASE
+                WHEN ready.holder = 'workers'
+                    THEN greatest(ready.delay_ns - coalesce(own.data_runq_ns, 0), 0) * ready.holder_share
+                ELSE 0
+            END AS own_least_crowd_ns
         FROM threads
         LEFT JOIN _own_loading AS own
             ON own.recording = threads.recording
@@ -539,6 +547,7 @@ WITH
             measured.*,
             coalesce(own_crowd_ns, 0) AS crowd_ns,
             coalesce(own_most_crowd_ns, 0) AS most_crowd_ns,
+            coalesce(own_least_crowd_ns, 0) AS least_crowd_ns,
             least(rest_ns, coalesce(idle_ns, rest_ns)) AS wait_ns,
             -- What workers can take off the training thread: all that it waits, or loads itself without its sampler.
             CASE
@@ -677,7 +686,8 @@ SELECT
     data_sockets, -- times that it waits on a socket meanwhile
     objects_ns, -- [ns] on a CPU, to make objects of what workers sent, but for tensors; NULL where that is not known
     slow_ns, -- [ns] that loading takes too long
-    crowd_ns, -- [ns] ready to run as the workers had the CPUs, outside of the wait
+    crowd_ns, -- [ns] ready to run as the workers had the CPUs, outside of the wait, or waiting for threads that were
+    least_crowd_ns, -- [ns] the same at least: while a worker had the CPU that the thread itself wanted
     most_crowd_ns, -- [ns] the same at most, with what it can wait for threads that compute for it and have no CPU
     names, -- functions with the role data_wait; NULL where a DataLoader tells it
     asleep_share, -- share of their time asleep or blocked, 0 to 1; NULL where that is not known

@@ -54,7 +54,9 @@ SELECT
     CASE WHEN cause = 'few' AND least_few_ns < few_ns THEN least_few_ns END
         AS shared_ns, -- [ns] lost_ns at least, if two CPUs share a core; NULL where that makes no difference
     CASE WHEN cause = 'transform' THEN crowd_ns ELSE 0 END
-        AS crowd_ns, -- [ns] of it, ready to run as the workers had the CPUs, outside of the wait
+        AS crowd_ns, -- [ns] of it, that the workers had the CPUs which the computation needed, outside of the wait
+    CASE WHEN cause = 'transform' THEN least_crowd_ns ELSE 0 END
+        AS least_crowd_ns, -- [ns] the same at least: while a worker had the CPU that the thread itself wanted
     CASE WHEN cause = 'transform' THEN most_crowd_ns ELSE 0 END
         AS most_crowd_ns, -- [ns] the same at most, with what it can wait for its own threads that have no CPU
     fetches, -- fetches of the workers; NULL, as what follows, where none takes many times as long as the usual one

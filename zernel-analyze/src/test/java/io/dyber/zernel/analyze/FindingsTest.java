@@ -11,6 +11,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.IntToDoubleFunction;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.api.io.TempDir;
 
 /// Each finding fires on a recording with its problem and is silent on one without.
@@ -47,6 +49,26 @@ class FindingsTest {
         Finding finding = only("data_bound", fixture);
         assertThat(finding.evidence()).contains("; 5.0 ms more without a CPU that workers have");
         assertThat(finding.lostMillisPerStep()).isEqualTo(20.0);
+    }
+
+    /// A thread of its own has the CPU for 3 ms of a step, as the worker has the other one; in half of the steps it waits for its pool.
+    @Test
+    void dataBoundCountsWhatThreadsOfTheComputationTakeFromEachOtherAsWorkersHaveTheRest() {
+        RecordingFixture fixture = busyWorker().footer("zernel.recording", "{\"complete\":true,\"cpus\":2}");
+        String operator = "main (/me/a.py:9);Linear.forward (/v/site-packages/torch/nn/modules/linear.py:1);";
+        for (int i = 0; i < 11; i++) {
+            fixture.event("sched", "off-cpu", i * 50 + 17, 5.0, "state = 'preempted', runq_ns = 5000000, other_pid = 200")
+                    .event("sched", "off-cpu", i * 50 + 23, 3.0, "state = 'preempted', runq_ns = 3000000, other_pid = 100")
+                    .sample(i * 50 + 34, operator + (i % 2 == 0 ? "[libgomp.so.1]" : "sgemm (libtorch_cpu.so)"))
+                    .on(100, 104, "python3").event("sched", "off-cpu", i * 50 + 28, 20.0, "state = 'preempted', runq_ns = 20000000, other_pid = 200")
+                    .on(100, 100, "python3");
+        }
+        Finding finding = only("data_bound", fixture);
+        assertThat(finding.evidence()).contains(" more, as workers have CPUs that the threads of its own computation need");
+        // The wait, all of the 8 ms and what it waits for its pool, by samples; at least the 5 ms; at most all that its pool has no CPU.
+        assertThat(finding.leastLostMillisPerStep()).isEqualTo(20.0);
+        assertThat(finding.lostMillisPerStep()).isBetween(15.0 + 8.0 + 8.0, 15.0 + 8.0 + 12.0);
+        assertThat(finding.maxSpeedup()).isGreaterThan(50 / (50 - finding.lostMillisPerStep() - 5));
     }
 
     @Test
@@ -851,6 +873,31 @@ class FindingsTest {
             at += backward + 40;
         }
         return fixture;
+    }
+
+    /// Every tenth step has 200 ms more between its calls.
+    @ParameterizedTest
+    @CsvSource({"CartPoleEnv.step (/v/site-packages/gymnasium/envs/cartpole.py:9), low", "collect_rollouts (/me/ppo.py:20), low",
+            "save_figures (/me/ppo.py:20), high"})
+    void slowStepsIsOfLowSeverityForRolloutsOfReinforcementLearning(String frame, String severity) {
+        RecordingFixture fixture = recording();
+        double at = 0;
+        for (int i = 1; i <= 40; i++) {
+            double between = i % 10 == 0 ? 240 : 20;
+            for (double sampled = 2; sampled < between - 2; sampled += 18) {
+                fixture.sample(at + sampled, "main (/me/ppo.py:9)" + (between > 200 ? ";" + frame : ""));
+            }
+            fixture.backward(at + between, 10).region(STEP, at + between + 10, 10);
+            at += between + 20;
+        }
+        Finding finding = only("slow_steps", fixture);
+        assertThat(finding.severity()).isEqualTo(severity);
+        if (severity.equals("low")) {
+            assertThat(finding.evidence()).isEqualTo("median 40.0 ms, worst 260.0 ms (step 10), every 10 steps; 100 % of the 880.0 ms "
+                    + "over the median: outside calls, 36 % of all steps, with rollouts of reinforcement learning");
+            assertThat(finding.lostMillisPerStep()).isNull();
+            assertThat(finding.advice()).startsWith("nothing, if environments have to take that long; ");
+        }
     }
 
     @Test
