@@ -14,7 +14,8 @@ WITH
     constants AS (
         SELECT
             0.9 AS trunk_share, -- of the time, from which on a function that is on the stack says nothing
-            0.6 AS same_share -- of the stacks of a call, that must be in one line for short ones to count there
+            0.6 AS same_share, -- of the stacks of a call, that must be in one line for short ones to count there
+            0.95 AS all_share -- of the time of a line, from which on a function that it calls is all of it
     ),
     -- A wait in no line of the user's own is one for work, as of an idle worker.
     spent AS (
@@ -224,7 +225,8 @@ WITH
             shares.line,
             shares.called,
             shares.state,
-            arg_max(shares.function, (shares.depth, shares.function)) AS function
+            arg_max(shares.function, (shares.depth, shares.function)) AS function,
+            arg_max(shares.ns / sums.total_ns, (shares.depth, shares.function)) AS share
         FROM shares
         JOIN (
             SELECT recording, pid, tid, line, called, state, sum(total_ns) AS total_ns
@@ -252,6 +254,8 @@ SELECT
     lines.called, -- what was called there; NULL where it was in the line itself
     CASE WHEN inmost.function <> lines.called THEN inmost.function END
         AS inner_function, -- function of a package, somewhere below, that most of the time is in; NULL for none
+    CASE WHEN inmost.function <> lines.called THEN least(inmost.share, 1) END
+        AS inner_share, -- of the time of the line and what it calls there, that is in that function, 0 to 1
     lines.state, -- on-cpu, gc, gpu, collective, events (a poll), or what was waited for, as in off_cpu_spans
     CAST(lines.calls AS BIGINT) AS calls, -- waits, or samples
     CAST(lines.total_ns AS BIGINT) AS total_ns, -- [ns] in that line and state
@@ -261,6 +265,7 @@ SELECT
         1
     ) AS part_share, -- the same of all lines of the part, or of all that is done in the line
     concat_ws(' -> ... -> ', concat_ws(' -> ', lines.line, lines.called), inner_function)
+        || CASE WHEN inner_share < constants.all_share THEN format(' ({} of it)', pct(inner_share)) ELSE '' END
         AS place, -- the line, what was called there and what that was in mostly, in one text
     CASE lines.state
         WHEN 'on-cpu' THEN 'on a CPU'
@@ -276,6 +281,7 @@ SELECT
         ELSE lines.state
     END AS doing -- the state in words
 FROM lines
+CROSS JOIN constants
 JOIN _working_threads AS working
     ON working.recording = lines.recording
     AND working.pid = lines.pid

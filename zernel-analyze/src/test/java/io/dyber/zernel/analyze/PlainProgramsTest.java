@@ -137,6 +137,20 @@ class PlainProgramsTest {
                 save.py:30 main	save.py:30 main -> Module.__call__ -> ... -> Linear.forward	on a CPU	10	200	0.21""");
     }
 
+    /// What most of a call is in is not all of it.
+    @Test
+    void aFunctionThatIsPartOfWhatALineCallsSaysHowMuch() {
+        RecordingFixture fixture = recording();
+        String fit = "<module> (/me/search.py:41);Pipeline.fit (/v/site-packages/sklearn/pipeline.py:1);";
+        for (int i = 0; i < 100; i++) {
+            fixture.sample(i * 20, fit + (i % 4 == 0
+                    ? "SGDClassifier.fit (/v/site-packages/sklearn/linear.py:1)" : "CountVectorizer.fit_transform (/v/site-packages/sklearn/text.py:1)"));
+        }
+        assertThat(answer(fixture, "SELECT place, inner_share FROM lines_without_steps")).isEqualTo("""
+                place	inner_share
+                search.py:41 <module> -> Pipeline.fit -> ... -> CountVectorizer.fit_transform (75 % of it)	0.75""");
+    }
+
     @Test
     void threadsThatBeginAlikeCountTogetherAndNotTheOneThatWaitsForThem() {
         RecordingFixture fixture = recording()
