@@ -416,7 +416,8 @@ SELECT
     CASE WHEN phase = 'rollouts' THEN 'low' END AS severity, -- where it is not that by the share of step time
     why || CASE
         WHEN phase = 'rollouts'
-            THEN format(', {} of all steps, with rollouts of reinforcement learning', pct(excess_ns / all_ns))
+            THEN format(', which is {} of the time of all steps; rollouts of reinforcement learning are in it',
+                pct(excess_ns / all_ns))
         WHEN late_pid IS NOT NULL
             THEN format('; in {} of these it waits for {}, which is late', waiting_steps,
                 thread_label(late_recording, late_pid, late_tid))

@@ -686,7 +686,7 @@ SELECT
     data_sockets, -- times that it waits on a socket meanwhile
     objects_ns, -- [ns] on a CPU, to make objects of what workers sent, but for tensors; NULL where that is not known
     slow_ns, -- [ns] that loading takes too long
-    crowd_ns, -- [ns] ready to run as the workers had the CPUs, outside of the wait, or waiting for threads that were
+    crowd_ns, -- [ns] that the workers had the CPUs which the computation needed, outside of the wait
     least_crowd_ns, -- [ns] the same at least: while a worker had the CPU that the thread itself wanted
     most_crowd_ns, -- [ns] the same at most, with what it can wait for threads that compute for it and have no CPU
     names, -- functions with the role data_wait; NULL where a DataLoader tells it

@@ -894,7 +894,7 @@ class FindingsTest {
         assertThat(finding.severity()).isEqualTo(severity);
         if (severity.equals("low")) {
             assertThat(finding.evidence()).isEqualTo("median 40.0 ms, worst 260.0 ms (step 10), every 10 steps; 100 % of the 880.0 ms "
-                    + "over the median: outside calls, 36 % of all steps, with rollouts of reinforcement learning");
+                    + "over the median: outside calls, which is 36 % of the time of all steps; rollouts of reinforcement learning are in it");
             assertThat(finding.lostMillisPerStep()).isNull();
             assertThat(finding.advice()).startsWith("nothing, if environments have to take that long; ");
         }
