@@ -9,8 +9,7 @@
 -- begin while Python's collector runs, which has its lock (collector_pauses).
 --
 -- needs: _lock_queues, _threads, events, _ipc_shares, _working_samples, faster_ways
--- severity: high from 1 thread that waits at any time, on average, or half of the time of one, medium from 0.5; no more
--- than medium where that is the cause
+-- severity: high from 1 thread that waits, on average, or half of the time of one; medium from 0.5, or of such a cause
 -- hint: py-spy dump --pid PID names what each thread is in
 -- lines: the waits WHERE stands AND thread = 'process' AND name = 'futex'
 -- lines: what is done meanwhile by the thread that has it WHERE wakes AND thread = 'process' AND name <> 'futex'
