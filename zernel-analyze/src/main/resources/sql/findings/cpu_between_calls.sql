@@ -155,7 +155,7 @@ WITH
             ON sampled.recording = medians.recording
             AND sampled.pid = medians.pid
             AND sampled.tid = medians.tid
-            AND NOT medians.forward_apart
+            AND NOT coalesce(medians.forward_apart, medians.backward_ns = 0)
         LEFT JOIN _forward_samples AS traced
             ON traced.recording = medians.recording
             AND traced.pid = medians.pid

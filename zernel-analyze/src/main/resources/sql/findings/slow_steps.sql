@@ -14,6 +14,28 @@ WHERE NOT native
     )
 GROUP BY id;
 
+-- How much of what training threads compute in slow steps, for which no reason is known, is in rollouts.
+--
+-- By samples.
+--
+-- needs: step_outliers, _step_samples, _environment_stacks
+-- digest: kept
+CREATE TABLE _rollout_shares AS
+SELECT
+    slow.recording, -- recording
+    slow.pid, -- process
+    slow.tid, -- training thread
+    count(stacks.id) / count(*) AS share -- of its samples in such steps, 0 to 1
+FROM _step_samples AS samples
+ASOF JOIN step_outliers AS slow
+    ON slow.recording = samples.recording
+    AND slow.pid = samples.pid
+    AND slow.tid = samples.tid
+    AND slow.start_ns <= samples.middle_ns
+LEFT JOIN _environment_stacks AS stacks ON stacks.id = samples.id
+WHERE samples.middle_ns < slow.start_ns + slow.dur_ns AND slow.reason IS NULL
+GROUP BY slow.recording, slow.pid, slow.tid;
+
 -- Some steps take much longer than the rest, or all do from some step on.
 --
 -- The median step is the baseline, the median deviation its spread. Counted is the time over the median: of slow steps,
@@ -32,7 +54,7 @@ GROUP BY id;
 -- not miss. Nor to steps that take longer and longer (growing_steps).
 --
 -- needs: steps, step_outliers, step_changes, step_trends, _shared_steps, _ranked, _rank_jobs, _job_steps, late_steps
--- needs: phase_words, files, _step_samples, _environment_stacks
+-- needs: phase_words, files, _rollout_shares
 -- severity: high from 25 % of step time, medium from 10 %; low of rollouts
 -- hint: `zernel-analyze steps` lists every step with its phases
 -- lines: what they have more BY excess_ns WHERE thread = 'training' AND step_class IN ('train', 'slow')
@@ -64,7 +86,6 @@ WITH
             pid,
             tid,
             step,
-            start_ns,
             dur_ns,
             usual_ns,
             phase,
@@ -105,18 +126,6 @@ WITH
             AND distances.pid = slow.pid
             AND distances.tid = slow.tid
         GROUP BY ALL
-    ),
-    rollouts AS (
-        SELECT slow.recording, slow.pid, slow.tid, count(stacks.id) / count(*) AS share
-        FROM _step_samples AS samples
-        ASOF JOIN slow
-            ON slow.recording = samples.recording
-            AND slow.pid = samples.pid
-            AND slow.tid = samples.tid
-            AND slow.start_ns <= samples.middle_ns
-        LEFT JOIN _environment_stacks AS stacks ON stacks.id = samples.id
-        WHERE samples.middle_ns < slow.start_ns + slow.dur_ns
-        GROUP BY slow.recording, slow.pid, slow.tid
     ),
     phases_grown AS (
         SELECT recording, pid, tid, phase, sum(phase_excess_ns) AS excess_ns
@@ -251,7 +260,7 @@ WITH
             ON worst_phases.recording = grown.recording
             AND worst_phases.pid = grown.pid
             AND worst_phases.tid = grown.tid
-        LEFT JOIN rollouts
+        LEFT JOIN _rollout_shares AS rollouts
             ON rollouts.recording = grown.recording
             AND rollouts.pid = grown.pid
             AND rollouts.tid = grown.tid

@@ -227,13 +227,13 @@ class DigestCommandTest {
         Path digest = folder.resolve("run.digest.parquet");
         SqlLibrary library = SqlLibrary.builtIn();
         SqlObject waits = Objects.requireNonNull(library.find("_cpu_waits"));
-        String earlier = waits.sql().replaceFirst(" *costs\\.pool_ns, -- .*\n", "");
+        String earlier = waits.sql().replaceFirst(" *costs\\.preempted, -- .*\n", "");
         SqlLibrary before = library.holding(List.of(SqlObject.parse("_cpu_waits", waits.role(), earlier, waits.origin(), waits.line())));
         try (Database database = Recordings.open(List.of(simulated("lock", 1).toString()), DatabaseOptions.defaults(), before)) {
             Digest.write(database, digest);
         }
         try (Database database = Recordings.open(digest.toString())) {
-            assertThat(database.query("SELECT count(*) > 0 AS rows, count(pool_ns) AS known FROM cpu_waits").toString()).isEqualTo("rows\tknown\ntrue\t0");
+            assertThat(database.query("SELECT count(*) > 0 AS rows, count(preempted) AS known FROM cpu_waits").toString()).isEqualTo("rows\tknown\ntrue\t0");
             assertThat(database.diagnose().skipped()).isEmpty();
         }
     }
