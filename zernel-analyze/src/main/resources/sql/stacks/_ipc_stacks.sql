@@ -26,4 +26,4 @@ SELECT
 FROM marked
 WHERE hands OR asks OR own
 GROUP BY id
-HAVING bool_or(hands OR asks);
+HAVING bool_or(hands OR asks)

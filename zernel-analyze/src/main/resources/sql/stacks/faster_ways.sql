@@ -51,7 +51,8 @@ WITH
             id,
             arg_min({'function': function, 'file': file, 'line': line}, frame) FILTER (NOT native) AS place,
             min(known_call) FILTER (native) AS known_call,
-            bool_and(file LIKE 'libc.so%') FILTER (native) IS DISTINCT FROM FALSE AS in_c
+            bool_and(file LIKE 'libc.so%') FILTER (native) IS DISTINCT FROM FALSE AS in_c,
+            bool_or(own) AND bool_or(is_import(file)) IS NOT TRUE AS own
         FROM _stack_frames
         GROUP BY id
     ),
@@ -68,9 +69,9 @@ WITH
         SELECT places.id, calling.number
         FROM places
         JOIN calling ON calling.place = places.place
-        WHERE (places.known_call IS NOT NULL OR places.in_c)
+        WHERE places.own
+            AND (places.known_call IS NOT NULL OR places.in_c)
             AND places.id NOT IN (SELECT id FROM firsts)
-            AND places.id IN (SELECT id FROM _stack_frames WHERE own)
     )
 SELECT
     numbers.id, -- number of the stack

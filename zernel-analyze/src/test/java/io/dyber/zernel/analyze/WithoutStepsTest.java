@@ -467,6 +467,8 @@ class WithoutStepsTest {
             assertThat(run("slow_calls", answering(line + ";" + native_, line + ";dgemm (libopenblas.so.0)")).getFirst().value()).isEqualTo(50.0);
         }
         assertThat(run("slow_calls", answering(line + ";__pread64 (libc.so.6)", line))).isEmpty();
+        String imported = line + ";_find_and_load (<frozen importlib._bootstrap>:1);<module> (/me/store.py:1);sqlite3VdbeExec (libsqlite3.so.0.8.6)";
+        assertThat(run("slow_calls", answering(imported, ANSWER))).isEmpty();
     }
 
     /// What the library does for each row counts, also where that is in a function of the program; what that computes does not.
