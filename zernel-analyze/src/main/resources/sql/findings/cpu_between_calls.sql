@@ -68,16 +68,17 @@ LEFT JOIN _module_stacks AS modules ON modules.id = samples.id
 LEFT JOIN _tracer_stacks AS tracers ON tracers.id = samples.id
 GROUP BY samples.recording, samples.pid, samples.tid;
 
--- Much of each step is work on the CPU in no recorded call. The training thread runs Python between its calls.
+-- Much of each step is work on the CPU outside loading, forward and backward pass, and optimizer.
 --
--- Typical is making batches in the loop, collating, logging, metrics. Counted is the median step, so that single
--- stalls do not count (slow_steps, gc_stall). In a loop without a DataLoader the forward pass is in no recorded call
--- either. Where stacks were recorded, its share is that of the samples of this work in which a module of PyTorch
--- computes; Python of the user's own that a module calls, and hooks, are not the forward pass. Else it takes between
--- half and one and a half of the backward pass, so what is lost is a range, and what is taken for the loss assumes
--- three quarters. Whether the rest can be given to another process, made cheaper or left out, only its author knows.
--- A profiler, debugger or measurement of coverage that follows each call of Python is named: its own code is a small
--- part of what it costs, as it also keeps the interpreter from its short ways. Where anomaly detection is on, it looks
+-- The training thread runs Python between its recorded calls. Typical is making batches in the loop, collating,
+-- logging, metrics. Counted is the median step, so that single stalls do not count (slow_steps, gc_stall). In a loop
+-- without a DataLoader the forward pass is in no recorded call either. Where stacks were recorded, its share is that of
+-- the samples of this work in which a module of PyTorch computes; Python of the user's own that a module calls, and
+-- hooks, are not the forward pass. Else it takes between half and one and a half of the backward pass, so what is lost
+-- is a range, and what is taken for the loss assumes three quarters. Whether the rest can be given to another
+-- process, made cheaper or left out, only its author knows. A profiler, debugger or measurement of coverage that
+-- follows each call of Python is named: its own code is a small part of what it costs, as it also keeps the
+-- interpreter from its short ways. Where anomaly detection is on, it looks
 -- for NaN in the backward pass, too, which no sample tells apart: at most, that is all of it.
 -- Does not apply to jobs that launch work on a GPU (host_bound), where time off the CPU was not recorded, to one late
 -- rank of several (nccl_straggler), nor to steps in which it is below a millisecond, which any loop in Python has.

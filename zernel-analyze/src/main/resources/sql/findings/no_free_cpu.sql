@@ -221,7 +221,7 @@ SELECT
                                 WHEN pooled THEN format(', of a pool: {} are short of CPUs, and most of what they run '
                                     || 'is no Python code', crowd)
                                 WHEN own_ns = 0
-                                    THEN ' (they need no more CPUs than it may use: they take turns because of others)'
+                                    THEN ' (without the others there are CPUs enough for them)'
                                 ELSE ''
                             END
                 END,

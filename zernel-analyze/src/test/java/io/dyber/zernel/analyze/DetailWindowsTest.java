@@ -397,6 +397,16 @@ class DetailWindowsTest {
         assertThat(cost.text("text")).isEqualTo("predicted to cost at least 10 % of the time of a step");
     }
 
+    /// 40 launches of 1 us are 40 us of 400 ms.
+    @Test
+    void aPredictedCostThatRoundsToNothingIsSaidToBeLessThanWhatIsShown() {
+        RecordingFixture fixture = launching(10).footer(
+                "zernel.overhead",
+                "{\"cost_ns_per_hit\":1000,\"method\":\"measured\",\"hits\":40,\"cpu_ns_total\":40000,\"share\":0.000004,"
+                        + "\"processes\":[{\"pid\":100,\"events\":40,\"share\":0.000004}]}");
+        assertThat(query(fixture, "FROM detail_cost").only().text("text")).isEqualTo("less than 0.1 % of the time of a step");
+    }
+
     @Test
     void theCpuThatTheRecorderTookFromTheTrainingThreadIsPartOfTheCost() {
         // The recorder, process 900, has the thread's CPU for 2 ms in each step of 40 ms.

@@ -222,7 +222,7 @@ class WithoutStepsTest {
         Finding finding = run("no_free_cpu", fixture).getFirst();
         assertThat(finding.severity()).isEqualTo("high");
         assertThat(finding.evidence()).contains("others on this machine had it 51 % of that time",
-                "other threads of its process 49 % (they need no more CPUs than it may use: they take turns because of others)");
+                "other threads of its process 49 % (without the others there are CPUs enough for them)");
         assertThat(finding.advice()).startsWith("keep the CPUs free of other programs");
     }
 

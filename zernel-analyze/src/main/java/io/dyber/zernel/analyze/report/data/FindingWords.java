@@ -16,6 +16,8 @@ import java.util.stream.Collectors;
 public final class FindingWords {
     private static final int MOST_LINES = 3;
     private static final double LEAST_SHARE = 0.05;
+    /// Of a loss, in milliseconds: a nanosecond, the least that a text shows.
+    private static final double NOTHING = 1e-6;
     /// A subject that is more than one: `2 ranks`, `pid 7 and 1 more`.
     private static final Pattern SEVERAL = Pattern.compile("^\\d+ ranks| and \\d+ more");
 
@@ -40,7 +42,7 @@ public final class FindingWords {
                 : String.format(
                         Locale.ROOT,
                         "; %s %s per %s%s",
-                        SEVERAL.matcher(finding.subject()).find() ? "lose" : "loses",
+                        verb(finding, lost),
                         Quantity.time(lost * 1e6),
                         StepWords.step(finding),
                         atLeast(finding, lost));
@@ -64,9 +66,16 @@ public final class FindingWords {
         return finding.lines().stream().filter(chosen::contains).toList();
     }
 
-    /// Where the loss is known within a range only.
+    private static String verb(Finding finding, double lost) {
+        if (finding.leastLostMillisPerStep() < NOTHING && lost >= NOTHING) {
+            return "may lose";
+        }
+        return SEVERAL.matcher(finding.subject()).find() ? "lose" : "loses";
+    }
+
+    /// Where the loss is known within a range only, of which the least is something.
     private static String atLeast(Finding finding, double lost) {
         double least = finding.leastLostMillisPerStep();
-        return least < lost ? " (at least " + Quantity.time(least * 1e6) + ")" : "";
+        return NOTHING <= least && least < lost ? " (at least " + Quantity.time(least * 1e6) + ")" : "";
     }
 }

@@ -32,6 +32,17 @@ class VerdictTest {
     }
 
     @Test
+    void whatMayBeNothingIsNotSaidToBeLost() {
+        assertThat(Stream.of(0.0, 2.0)
+                        .map(least -> FindingWords.gain(new Finding(
+                                "x", "X.", "pid 100", 30.0, "%", "low", 8.0, 2.0, "evidence", "advice", "next",
+                                Map.of("least_lost_ms_per_step", least), List.of()))))
+                .containsExactly(
+                        "; may lose 8.00 ms per step; fixing it gains at most 2.00x, all else as it is",
+                        "; loses 8.00 ms per step (at least 2.00 ms); fixing it gains at most 2.00x, all else as it is");
+    }
+
+    @Test
     void theFindingThatLosesMostIsTheVerdict() {
         Verdict verdict = verdict(null, SLOW);
         assertThat(verdict.kind()).isEqualTo(Verdict.Kind.BOTTLENECK);
