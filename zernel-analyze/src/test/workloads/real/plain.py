@@ -97,4 +97,59 @@ def sqlite_scan(run):
         run.tick()
 
 
+def serial_requests(run):
+    """Images are fetched from a store, one after the other or eight at once, and their means taken."""
+    import subprocess
+    import sys
+    import threading
+    from concurrent.futures import ThreadPoolExecutor
+    from http.client import HTTPConnection
+
+    store = subprocess.Popen([sys.executable, "-c", STORE], stdout=subprocess.PIPE, stdin=subprocess.PIPE, text=True)
+    port = int(store.stdout.readline())
+    kept = threading.local()
+
+    def fetch(number):
+        if not hasattr(kept, "connection"):
+            kept.connection = HTTPConnection("127.0.0.1", port)
+        kept.connection.request("GET", f"/images/{number}")
+        return kept.connection.getresponse().read()  # planted: serial-requests
+
+    with ThreadPoolExecutor(8) as pool:
+        for batch in range(run.steps):
+            numbers = range(16 * batch, 16 * batch + 16)
+            images = [fetch(number) for number in numbers] if run.planted else list(pool.map(fetch, numbers))
+            for image in images:
+                sum(image)
+            run.tick()
+    store.stdin.close()
+    store.wait()
+
+
+# Waits for each image as for a disk far away. It ends with its input.
+STORE = """
+import os, sys, threading, time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+class Images(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self):
+        time.sleep(0.01)
+        self.send_response(200)
+        self.send_header("Content-Length", "4096")
+        self.end_headers()
+        self.wfile.write(bytes(4096))
+
+    def log_message(self, *_):
+        pass
+
+server = ThreadingHTTPServer(("127.0.0.1", 0), Images)
+threading.Thread(target=server.serve_forever, daemon=True).start()
+print(server.server_address[1], flush=True)
+sys.stdin.read()
+os._exit(0)
+"""
+
+
 PRICES = {}

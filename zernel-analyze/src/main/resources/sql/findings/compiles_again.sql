@@ -121,7 +121,8 @@ SELECT
         WHEN share >= medium_share THEN 'medium'
         ELSE 'low'
     END AS severity, -- high, medium or low, where there are no steps
-    format('thread {}: {:.2f} s of the last {:.2f} s in the compiler of {}; ', tid, compile_ns / 1e9, wall_ns / 1e9,
+    format('thread {}: {:.2f} s of {:.2f} s, the second half of its time, in the compiler of {}; ',
+        tid, compile_ns / 1e9, wall_ns / 1e9,
         CASE module WHEN 'jax' THEN 'JAX' WHEN 'torch' THEN 'PyTorch' ELSE 'Numba' END) AS evidence, -- what it rests on
     CASE module
         WHEN 'jax' THEN 'pad inputs to few shapes, pass what changes as an array, not as a Python value '

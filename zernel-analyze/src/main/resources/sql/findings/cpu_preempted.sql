@@ -12,7 +12,7 @@
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: the view off_cpu lists the reasons of all threads
 -- lines: what the workers run OF workers WHERE thread = 'worker' AND state = 'on-cpu'
--- lines: what other threads of Python run OF threads WHERE thread = 'other' AND state = 'on-cpu' AND python
+-- lines: what other threads of Python run OF threads WHERE thread = 'other' AND state = 'on-cpu' AND own
 WITH
     thresholds AS (
         SELECT

@@ -8,8 +8,9 @@
 -- needs: _working_samples, _ipc_stacks
 -- severity: high from 25 % of the time of these threads on a CPU, else medium
 -- hint: py-spy dump --pid PID shows such a thread in dumps, send, recv or get
--- lines: that time WHERE thread = 'process' AND kind = 'sample' AND id IN (SELECT id FROM _ipc_stacks WHERE hands)
+-- lines: that time WHERE own AND kind = 'sample' AND id IN (SELECT id FROM _ipc_stacks WHERE hands)
 -- lines: the waits WHERE thread = 'process' AND kind <> 'sample' AND id IN (SELECT id FROM _ipc_stacks WHERE asks)
+-- lines: that time in libraries WHERE NOT own AND kind = 'sample' AND id IN (SELECT id FROM _ipc_stacks WHERE hands)
 WITH
     thresholds AS (
         SELECT
@@ -34,7 +35,7 @@ SELECT
     recording, -- recording
     pid, -- process
     round(100 * found / samples, 1) AS value, -- percent of its time on a CPU
-    '% of its time on a CPU' AS unit, -- unit of value
+    '% of its time on a CPU in handing over' AS unit, -- unit of value
     severity_of(found / samples) AS severity, -- high or medium
     format('{:.2f} s of {:.2f} s on a CPU, by {} of {} samples, pickle, send or receive objects of other processes',
         handing_ns / 1e9, cpu_ns / 1e9, found, samples) AS evidence, -- what it rests on

@@ -1,4 +1,4 @@
--- Stacks in which a model is built or loaded, and those of other constructors, which may be of its parts.
+-- Stacks in which a model or tokenizer is built or loaded, and those of other constructors, as of its parts.
 --
 -- needs: _stack_frames
 CREATE TABLE _model_loads AS
@@ -13,6 +13,9 @@ WITH
                     AND regexp_matches(function, '(^|\.)(__init__|load_state_dict)$'))
                 OR (file LIKE '%/safetensors/torch.py' AND regexp_matches(function, '(^|\.)load_(file|model)$'))
                 OR (file LIKE '%/transformers/%' AND regexp_matches(function, '(^|\.)from_pretrained$'))
+                OR (file LIKE '%/transformers/tokenization%' AND regexp_matches(function, '(^|\.)__init__$'))
+                OR (file LIKE '%/sentence\_transformers/%' ESCAPE '\' AND regexp_matches(function, '(^|\.)__init__$'))
+                OR (file LIKE '%/spacy/%' AND regexp_matches(function, '^load$|^load_model\w*$'))
                 OR (file LIKE '%/onnxruntime/capi/%' AND regexp_matches(function, '(^|\.)_create_inference_session$'))
                 OR (file LIKE '%/joblib/numpy_pickle.py' AND regexp_matches(function, '(^|\.)load$'))
                 OR (file LIKE '%/keras/%' AND regexp_matches(function, '(^|\.)load_model$'))
@@ -23,14 +26,14 @@ WITH
     )
 SELECT
     id, -- number of the stack
-    bool_or(loads) IS TRUE AS loads -- whether a library builds or loads a model there; FALSE in another constructor
+    bool_or(loads) IS TRUE AS loads -- whether a library builds or loads one there; FALSE in another constructor
 FROM frames
 GROUP BY id
 HAVING bool_or(loads OR constructs);
 
--- A model is built or loaded again and again. A program answers with one that it makes anew each time.
+-- A model or tokenizer is built or loaded again and again. A program answers with one that it makes anew each time.
 --
--- Of processes without steps: samples of the threads that compute most, where libraries build or load models, in turns
+-- Of processes without steps: samples of the threads that compute most, where libraries build or load these, in turns
 -- with other work and in most fifths of the time on a CPU. A model that is loaded once, however long that takes, has
 -- no such turns.
 -- Does not apply to trainings, to what the constructors of a program's own classes do, to models that plain pickle
@@ -91,10 +94,10 @@ SELECT
     round(100 * share, 1) AS value, -- percent of its time on a CPU
     '% of its time on a CPU in loads' AS unit, -- unit of value
     severity_of(share) AS severity, -- high or medium
-    format('{:.2f} s of {:.2f} s on a CPU where models are built or loaded, in {} of 5 fifths of that time; '
-        || 'samples went from other work to that {} times',
+    format('{:.2f} s of {:.2f} s on a CPU where models or tokenizers are built or loaded, in {} of 5 fifths of that '
+        || 'time; samples went from other work to that {} times',
         load_ns / 1e9, cpu_ns / 1e9, fifths, turns) AS evidence, -- what it rests on
-    'build and load the model once, before the first request, and keep it; of several, keep those that were loaded '
+    'build and load it once, before the first request, and keep it; of several, keep those that were loaded '
         || '(functools.cache)' AS advice, -- what to try
     'zernel-analyze stacks {}' AS next_command -- to see more
 FROM sums

@@ -48,8 +48,12 @@ SELECT
     format('% of its time on a CPU {}in {}', CASE WHEN tid IS NULL THEN '' ELSE 'in steps ' END, call)
         AS unit, -- unit of value
     severity_of(call_ns / cpu_ns) AS severity, -- high or medium
-    format('{:.2f} s of {:.2f} s on a CPU, by {} samples, are in {}, called by its own code',
-        call_ns / 1e9, cpu_ns / 1e9, samples, call) AS evidence, -- what it rests on
+    format('{:.2f} s of {:.2f} s {}on a CPU are in {}, called by its own code ({:,} samples)',
+        call_ns / 1e9,
+        cpu_ns / 1e9,
+        CASE WHEN tid IS NULL THEN 'of the threads that compute most ' ELSE '' END,
+        call,
+        samples) AS evidence, -- what it rests on
     'what its line says is faster, where that does the same; else call it less often, and keep what it returned'
         AS advice, -- what to try
     'zernel-analyze stacks {}' AS next_command -- to see more

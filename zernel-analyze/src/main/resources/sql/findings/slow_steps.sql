@@ -461,6 +461,9 @@ SELECT
             THEN 'look at what is computed besides training: evaluation, samples, metrics that are read'
         WHEN phase = 'DataLoading'
             THEN 'look at the batches of these steps: outliers in size, or workers that were restarted'
+        WHEN phase = 'Unknown' AND held_ranks > 0
+            THEN 'look at what it alone does then, while other ranks wait: evaluation, logging, checkpoints; divide '
+                || 'that among the ranks, or do it less often'
         WHEN phase = 'Unknown'
             THEN 'look at what runs between steps then: rollouts, evaluation, checkpoints, logging; do that less '
                 || 'often, or for many at once'

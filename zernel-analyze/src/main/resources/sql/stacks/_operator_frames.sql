@@ -2,6 +2,8 @@
 --
 -- Naive multiplication (`cpublas_gemm_impl`) is what PyTorch has for types that no library multiplies for it: float16
 -- and bfloat16 on a CPU without instructions for them. Other loops over these types are as fast as over float32.
+-- Code that oneDNN makes while it runs has no name, and its stacks end in the function of Python that called it: for
+-- convolutions `_conv_forward`, in the backward pass `_engine_run_backward`, which do nothing else.
 --
 -- needs: _stack_frames
 CREATE VIEW _operator_frames AS
@@ -31,7 +33,9 @@ SELECT
                 OR regexp_matches(frames.file, '^(libc10|lib(c|stdc\+\+)\.so|ld-|(lib)?python\d)')),
         FALSE
     ) AS surrounds, -- whether it is what surrounds that
-    surrounds OR NOT frames.native AS is_around, -- whether it is that, or in Python
+    surrounds
+            OR NOT frames.native AND NOT regexp_matches(frames.function, '(^|\.)(_conv_forward|_engine_run_backward)$')
+        AS is_around, -- whether it is that, or in Python; not where that only calls what is compiled while it runs
     coalesce(regexp_matches(frames.function, '\bfill_kernel\b|^_*memset'), FALSE)
         AS fills, -- whether it fills memory with a number
     coalesce(

@@ -125,6 +125,10 @@ FROM (
             'AutoTokenizer.from_pretrained(..., use_fast=True), given many texts at once'),
         ('transformers', 'tokenization_python.py', '.', 'a tokenizer in Python',
             'a tokenizer of the library tokenizers (TokenizersBackend), given many texts at once'),
+        ('datasets', 'formatting.py', '(^|\.)(LazyRow\.format|format_row)$', 'rows of datasets, one by one',
+            'Dataset.map(..., batched=True), whose function is given many rows at once'),
+        ('datasets', 'arrow_writer.py', '(^|\.)write$', 'rows of datasets, one by one',
+            'Dataset.map(..., batched=True), whose function is given many rows at once'),
         ('sklearn', '_ranking.py', '.', 'metrics of scikit-learn',
             'once for many batches: each call checks and sorts all that it is given'),
         ('sklearn', '_classification.py', '(_score|_report|_matrix|_loss|_support|^_check_targets)$',
@@ -137,6 +141,8 @@ FROM (
         ('matplotlib', '', '.', 'matplotlib', 'figures less often, of fewer points, or in another process'),
         ('h5py', 'dataset.py', '(^|\.)(__getitem__|__setitem__)$', 'HDF5',
             'many rows in one call; chunks that hold what is read together'),
+        ('h5py', 'files.py', '(^|\.)(__init__|make_fid|close)$', 'opening HDF5 files',
+            'open a file once in each worker, when it is first read, and keep it'),
         ('networkx', '', '.', 'networkx', 'igraph or scipy.sparse.csgraph, which are compiled'),
         ('nltk', '', '.', 'nltk', 'a tokenizer that is compiled, or what it made once and kept')
 ) AS calls (module, file, function, call, instead)

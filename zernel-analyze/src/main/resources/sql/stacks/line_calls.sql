@@ -1,6 +1,6 @@
 -- Functions of packages that the line of each stack calls, directly or not.
 --
--- What only wraps others, as decorators and the call of a module, is left out.
+-- What only wraps others, as decorators, contexts and the call of a module, is left out.
 --
 -- needs: stack_lines, _stack_frames
 CREATE TABLE line_calls AS
@@ -17,4 +17,5 @@ WHERE lines.own
     AND frames.module IS NOT NULL
     AND frames.called IS NOT NULL
     AND NOT is_wrapper(frames.function)
+    AND frames.file NOT LIKE '%contextlib.py'
 GROUP BY frames.id, frames.called

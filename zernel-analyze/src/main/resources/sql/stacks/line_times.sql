@@ -2,11 +2,13 @@
 --
 -- From these rows the header line `lines:` of a finding selects those that hold its time. The steps and parts are those
 -- of the training thread itself, and for other threads and data workers those of the training thread that they belong
--- to. The line is one of the user's own code where the stack has one.
+-- to. The line is one of the user's own code where the stack has one: the innermost. In slow steps, and in evaluation,
+-- it is the innermost of a function that ordinary steps do not have, if there is one: not in the model's forward pass,
+-- which all have, but where that is called.
 --
 -- needs: stack_events, stack_lines, processes, workers, _thread_numbers, steps, _step_counts, _pieces, _evaluations
 -- needs: _thread_wait_spans, gc_runs, step_outliers, _module_stacks, _own_stacks, _waited_processes, _lock_queues
--- needs: _calling_stacks, events
+-- needs: _calling_stacks, events, _own_frames
 CREATE TABLE line_times AS
 WITH
     constants AS (
@@ -212,6 +214,48 @@ WITH
             count(*) OVER (PARTITION BY recording, pid, tid, step_class) AS steps,
             count(*) OVER (PARTITION BY recording, pid, tid, quarter) AS quarter_steps
         FROM classes
+    ),
+    of_training AS (
+        SELECT DISTINCT
+            events.recording,
+            events.train_pid,
+            events.id,
+            CASE
+                WHEN events.evaluates THEN 'evaluation'
+                WHEN events.at_ns < events.step_end_ns THEN counted.step_class
+            END AS step_class
+        FROM evaluated AS events
+        LEFT JOIN counted
+            ON counted.recording = events.recording
+            AND counted.pid = events.train_pid
+            AND counted.tid = events.train_tid
+            AND counted.step = events.step
+        WHERE events.thread = 'training'
+    ),
+    ordinary AS (
+        SELECT DISTINCT events.recording, events.train_pid, frames.file, frames.function
+        FROM of_training AS events
+        JOIN _own_frames AS frames ON frames.id = events.id
+        WHERE events.step_class = 'train'
+    ),
+    callers AS (
+        SELECT
+            events.recording,
+            events.train_pid,
+            events.id,
+            events.step_class,
+            arg_min(frames.line, frames.depth) AS line,
+            arg_min(frames.called, frames.depth) AS called
+        FROM of_training AS events
+        JOIN _own_frames AS frames ON frames.id = events.id
+        ANTI JOIN ordinary
+            ON ordinary.recording = events.recording
+            AND ordinary.train_pid = events.train_pid
+            AND ordinary.file = frames.file
+            AND ordinary.function = frames.function
+        WHERE events.step_class IN ('slow', 'evaluation')
+        GROUP BY events.recording, events.train_pid, events.id, events.step_class
+        HAVING min(frames.depth) > 1
     )
 SELECT
     events.recording, -- recording
@@ -244,7 +288,8 @@ SELECT
     CASE WHEN events.at_ns < events.part_end_ns THEN CAST(events.part AS VARCHAR) END
         AS part, -- what the training thread did: data_wait, forward, ..., or unknown
     CASE
-        WHEN events.thread = 'worker' AND events.tid <> events.pid THEN events.state IN ('on-cpu', 'storage')
+        WHEN events.thread = 'worker' AND events.tid <> events.pid
+            THEN events.state IN ('on-cpu', 'storage') AND lines.python
         WHEN events.thread = 'worker' THEN events.state NOT IN ('pipe', 'thread')
         WHEN events.thread = 'training'
             THEN coalesce(events.at_ns < events.part_end_ns AND events.part = 'data_wait', FALSE)
@@ -290,8 +335,8 @@ SELECT
             AND serving.train_pid IS NOT NULL
             AND events.state NOT IN ('pipe', 'socket', 'thread', 'process')
         AS serves, -- whether another process that a training thread waits for did this, and did not wait itself
-    lines.line, -- where: `train.py:88 log_loss`
-    coalesce(lines.called, CASE WHEN events.kind <> 'sample' THEN events.name END, lines.library)
+    coalesce(callers.line, lines.line) AS line, -- where: `train.py:88 log_loss`
+    coalesce(callers.called, lines.called, CASE WHEN events.kind <> 'sample' THEN events.name END, lines.library)
         AS called, -- what was called there; NULL where the thread was in the line itself
     lines.own, -- whether the line is of the user's own code
     lines.python, -- whether Python's code is in the stack
@@ -309,3 +354,12 @@ LEFT JOIN counted
     AND counted.pid = events.train_pid
     AND counted.tid = events.train_tid
     AND counted.step = events.step
+LEFT JOIN callers
+    ON callers.recording = events.recording
+    AND callers.train_pid = events.train_pid
+    AND callers.id = events.id
+    AND events.thread = 'training'
+    AND callers.step_class = CASE
+        WHEN events.evaluates THEN 'evaluation'
+        WHEN events.at_ns < events.step_end_ns THEN counted.step_class
+    END

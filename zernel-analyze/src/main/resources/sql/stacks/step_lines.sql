@@ -1,19 +1,63 @@
 -- In which lines training threads spend their steps, most time first: on a CPU by samples, and blocked.
 --
--- Steps of kind train. What a line calls is the call that holds most of its time in calls.
+-- Steps of kind train. What a line calls is the call that holds most of its time in calls. A line that is reached from
+-- several of the user's own, as a module that a teacher and a student have, is told by these.
 --
--- needs: line_times, step_mean
+-- needs: line_times, step_mean, stack_lines, _own_frames
 CREATE VIEW step_lines AS
 WITH
     constants AS (
         SELECT
             0.9 AS as_good_as_all, -- of a line's time, in one call
-            0.1 AS worth_a_word -- the same, less of which says nothing
+            0.1 AS worth_a_word, -- the same, less of which says nothing
+            0.9 AS one_caller -- the same, from one line, from which on others say nothing
     ),
-    calls AS (
-        SELECT recording, pid, tid, line, called, own, sum(ns) AS ns, count(*) AS events
+    times AS (
+        SELECT recording, pid, tid, id, line, called, own, sum(ns) AS ns, count(*) AS events
         FROM line_times
         WHERE thread = 'training' AND step_kind = 'train'
+        GROUP BY ALL
+    ),
+    called_from AS (
+        SELECT
+            times.recording,
+            times.pid,
+            times.tid,
+            times.id,
+            times.line,
+            frames.line AS caller,
+            frames.called,
+            sum(times.ns) OVER (PARTITION BY times.recording, times.pid, times.tid, times.line, frames.line)
+                AS caller_ns,
+            sum(times.ns) OVER (PARTITION BY times.recording, times.pid, times.tid, times.line) AS line_ns
+        FROM times
+        JOIN stack_lines AS lines ON lines.id = times.id AND lines.line = times.line
+        JOIN _own_frames AS frames ON frames.id = times.id AND frames.depth = 2 AND frames.line <> times.line
+    ),
+    several AS (
+        SELECT recording, pid, tid, line
+        FROM called_from
+        CROSS JOIN constants
+        GROUP BY recording, pid, tid, line
+        HAVING max(caller_ns) < any_value(constants.one_caller) * any_value(line_ns)
+    ),
+    calls AS (
+        SELECT
+            times.recording,
+            times.pid,
+            times.tid,
+            coalesce(callers.caller, times.line) AS line,
+            CASE WHEN callers.caller IS NULL THEN times.called ELSE callers.called END AS called,
+            times.own,
+            sum(times.ns) AS ns,
+            sum(times.events) AS events
+        FROM times
+        LEFT JOIN (SELECT called_from.* FROM called_from SEMI JOIN several USING (recording, pid, tid, line)) AS callers
+            ON callers.recording = times.recording
+            AND callers.pid = times.pid
+            AND callers.tid = times.tid
+            AND callers.id = times.id
+            AND callers.line = times.line
         GROUP BY ALL
     ),
     lines AS (

@@ -265,7 +265,7 @@ SELECT
         1
     ) AS part_share, -- the same of all lines of the part, or of all that is done in the line
     concat_ws(' -> ... -> ', concat_ws(' -> ', lines.line, lines.called), inner_function)
-        || CASE WHEN inner_share < constants.all_share THEN format(' ({} of it)', pct(inner_share)) ELSE '' END
+        || CASE WHEN inner_share < constants.all_share THEN format(' ({} of the line)', pct(inner_share)) ELSE '' END
         AS place, -- the line, what was called there and what that was in mostly, in one text
     CASE lines.state
         WHEN 'on-cpu' THEN 'on a CPU'

@@ -25,7 +25,8 @@ WITH
             switches.recording,
             switches.pid,
             switches.ts_ns + coalesce(switches.dur_ns, switches.runq_ns) - switches.runq_ns AS from_ns,
-            switches.ts_ns + coalesce(switches.dur_ns, switches.runq_ns) AS until_ns
+            switches.ts_ns + coalesce(switches.dur_ns, switches.runq_ns) AS until_ns,
+            coalesce(switches.other_pid = switches.pid, FALSE) AS own
         FROM _switches AS switches
         SEMI JOIN computing ON computing.recording = switches.recording AND computing.pid = switches.pid
         JOIN recordings ON recordings.recording = switches.recording
@@ -45,15 +46,18 @@ WITH
     ),
     -- Several may be ready at once.
     met AS (
-        SELECT DISTINCT recording, pid, tid, at_ns, ns, waits
+        SELECT recording, pid, tid, at_ns, ns, waits, bool_and(own) AS own
         FROM in_spans(computing, ready)
+        GROUP BY recording, pid, tid, at_ns, ns, waits
     )
 SELECT
     recording, -- recording
     pid, -- process
     tid, -- training thread
     sum(ns) AS beside_ns, -- [ns] on a CPU, while another thread of its process was ready and had none
-    sum(CASE WHEN waits THEN ns ELSE 0 END) AS waited_ns -- [ns] of it, waiting for its pool of threads
+    sum(CASE WHEN waits THEN ns ELSE 0 END) AS waited_ns, -- [ns] of it, waiting for its pool of threads
+    sum(CASE WHEN own THEN ns ELSE 0 END) AS own_beside_ns, -- [ns] of beside_ns, where the process itself had that CPU
+    sum(CASE WHEN own AND waits THEN ns ELSE 0 END) AS own_waited_ns -- [ns] of waited_ns, likewise
 FROM met
 GROUP BY recording, pid, tid;
 
@@ -61,7 +65,9 @@ GROUP BY recording, pid, tid;
 --
 -- The time counts, too, in which the thread has a CPU and waits there for threads of its pool that have none; at most,
 -- all that it has one while they have none. Where programs beside the job have the CPUs, at most it is all time without
--- one, whoever has it: without these programs, the recorder has a CPU of its own, too.
+-- one, whoever has it: without these programs, the recorder has a CPU of its own, too. Where the threads of the process
+-- have CPUs enough and still take turns, and the recorder had the thread's CPU for longer than they, it is the recorder
+-- that leaves them too few, and what they cost each other is its cost, too.
 --
 -- needs: preemption, processes, worker_crews, recordings, host_usage, gpu_busy, _pool_waits
 -- digest: kept
@@ -90,10 +96,17 @@ WITH
                     AND preemption.others_ns + preemption.threads_ns >= constants.others_share * preemption.runq_ns,
                 FALSE
             ) AS squeezed,
-            preemption.others_ns >= constants.others_share * preemption.runq_ns AS others
+            preemption.others_ns >= constants.others_share * preemption.runq_ns AS others,
+            NOT limited
+                AND NOT squeezed
+                AND preemption.crowd < coalesce(usage.allowed_cpus, recordings.cpus, 1)
+                AND preemption.holder = 'threads'
+                AND preemption.recorder_ns > 0
+                AND preemption.recorder_ns >= preemption.threads_ns AS by_recorder
         FROM preemption
         CROSS JOIN constants
         LEFT JOIN host_usage AS usage ON usage.recording = preemption.recording AND usage.pid = preemption.pid
+        LEFT JOIN recordings ON recordings.recording = preemption.recording
         WHERE preemption.steps > 0
     ),
     -- While a quota is used up, the thread may not run, and whoever runs then keeps it from nothing.
@@ -102,11 +115,14 @@ WITH
             held.*,
             (held.others OR held.squeezed) AND NOT held.limited AS by_others,
             held.wall_ns / held.steps AS step_ns,
-            coalesce(pools.waited_ns, 0) / held.steps AS pool_ns,
-            coalesce(pools.beside_ns, 0) / held.steps AS beside_ns,
+            (coalesce(pools.waited_ns, 0) - CASE WHEN held.by_recorder THEN coalesce(pools.own_waited_ns, 0) ELSE 0 END)
+                / held.steps AS pool_ns,
+            (coalesce(pools.beside_ns, 0) - CASE WHEN held.by_recorder THEN coalesce(pools.own_beside_ns, 0) ELSE 0 END)
+                / held.steps AS beside_ns,
             CASE
                 WHEN held.squeezed AND NOT held.limited THEN held.others_ns + held.threads_ns
                 WHEN held.others AND NOT held.limited THEN held.others_ns
+                WHEN held.by_recorder THEN held.runq_ns - held.recorder_ns - held.threads_ns
                 ELSE held.runq_ns - held.recorder_ns
             END / held.steps AS delay_ns
         FROM held

@@ -274,6 +274,24 @@ class FindingLinesTest {
                 "75 % of what they have more: train.py:2 report -> clock_nanosleep", "25 % of what they have more: train.py:1 always -> read");
     }
 
+    /// The model's forward pass is in all steps; only the slow ones have the validation that calls it.
+    @Test
+    void slowStepsNamesTheLineThatCallsWhatAllStepsHave() {
+        String forward = "Net.forward (/me/net.py:12);Linear.forward (/v/site-packages/torch/nn/modules/linear.py:1)";
+        RecordingFixture fixture = recording().footer("zernel.kinds", "[{\"kind\":\"sched\",\"state\":\"attached\"}]");
+        double at = 0;
+        for (int i = 1; i <= 40; i++) {
+            boolean slow = i % 10 == 0;
+            fixture.region(NEXT, at, 5).backward(at + 40, 40).sample(at + 10, "main (/me/train.py:60);" + forward);
+            for (int sample = 0; slow && sample < 4; sample++) {
+                fixture.sample(at + 90 + sample * 20, "main (/me/train.py:70);validate (/me/train.py:31);" + forward);
+            }
+            fixture.region(STEP, at + (slow ? 170 : 90), 10);
+            at += slow ? 180 : 100;
+        }
+        assertThat(lines("slow_steps", fixture)).containsExactly("100 % of what they have more: train.py:31 validate -> Net.forward");
+    }
+
     @Test
     void aLineIsNamedOnceWithTheCallThatHoldsMostOfIt() {
         RecordingFixture fixture = recording().footer("zernel.kinds", "[{\"kind\":\"sched\",\"state\":\"attached\"}]");

@@ -735,6 +735,26 @@ class GpuFindingsTest {
                 .contains("6.0 ms of 50.0 ms ready without a CPU; ", "other programs had it 100 % of that time; of them make (pid 900) 100 %; ");
     }
 
+    /// Of two CPUs the recorder has one: the training and its pool take turns on the other.
+    private static RecordingFixture takingTurns(double withRecorder, double withOwn) {
+        RecordingFixture fixture = recording().training(10, 15).footer("zernel.recording", "{\"cpus\":2,\"recorder_pid\":4242}");
+        for (int i = 0; i < 10; i++) {
+            fixture.on(100, 107, "python3").event("sched", "off-cpu", i * 50 + 37, 5.0, "runq_ns = 5000000, other_pid = 100, other_comm = 'python3'");
+            fixture.on(100, 100, "python3").sample(i * 50 + 40, "main (/train.py:9);[libgomp.so.1]")
+                    .event("sched", "off-cpu", i * 50 + 20, withRecorder,
+                            "state = 'preempted', runq_ns = " + Math.round(withRecorder * 1e6) + ", other_pid = 4242, other_comm = 'recorder'")
+                    .event("sched", "off-cpu", i * 50 + 30, withOwn,
+                            "state = 'preempted', runq_ns = " + Math.round(withOwn * 1e6) + ", other_pid = 100, other_comm = 'python3'");
+        }
+        return fixture;
+    }
+
+    @Test
+    void cpuPreemptedIsSilentForTurnsOfOwnThreadsThatTheRecorderLeavesTooFewCpus() {
+        assertThat(run("cpu_preempted", takingTurns(6, 5))).isEmpty();
+        assertThat(only("cpu_preempted", takingTurns(4, 5)).lostMillisPerStep()).isEqualTo(25.0);
+    }
+
     @Test
     void cpuPreemptedIsSilentForShortDelays() {
         assertThat(run("cpu_preempted", preempted(0.5))).isEmpty();

@@ -148,7 +148,7 @@ class PlainProgramsTest {
         }
         assertThat(answer(fixture, "SELECT place, inner_share FROM lines_without_steps")).isEqualTo("""
                 place	inner_share
-                search.py:41 <module> -> Pipeline.fit -> ... -> CountVectorizer.fit_transform (75 % of it)	0.75""");
+                search.py:41 <module> -> Pipeline.fit -> ... -> CountVectorizer.fit_transform (75 % of the line)	0.75""");
     }
 
     @Test

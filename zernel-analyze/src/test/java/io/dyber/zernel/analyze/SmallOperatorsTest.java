@@ -43,6 +43,15 @@ class SmallOperatorsTest {
         assertThat(run(training(0.02, LOSS + DISPATCH, LOSS + DISPATCH, BACKWARD + DISPATCH, BACKWARD + DISPATCH))).isEmpty();
     }
 
+    /// Code that is made while it runs has no name: its stacks end in Python.
+    @Test
+    void smallOperatorsIsSilentForConvolutionsWhoseCodeIsMadeWhileTheyRun() {
+        String torch = " (/v/site-packages/torch/nn/modules/conv.py:560)";
+        String engine = BACKWARD + ";_engine_run_backward (/v/site-packages/torch/autograd/graph.py:1113)";
+        assertThat(run(training(1, LOSS + ";Conv2d._conv_forward" + torch, LOSS + KERNEL, engine, BACKWARD + KERNEL))).isEmpty();
+        assertThat(run(training(1, LOSS + ";Conv2d.forward" + torch, LOSS + KERNEL, engine.replace("_engine_run_", ""), BACKWARD + KERNEL))).hasSize(1);
+    }
+
     @Test
     void smallOperatorsIsSilentForAJobOnAGpu() {
         RecordingFixture fixture = training(1, LOSS + DISPATCH, LOSS + DISPATCH, BACKWARD + DISPATCH, BACKWARD + DISPATCH);

@@ -50,6 +50,7 @@ record SqlRules(SqlLibrary library, Database empty, Set<String> tests, Set<Strin
             Map.entry("idle_sms", "only counters of a Hopper GPU tell"),
             Map.entry("idle_tensor_cores", "only counters of a Hopper GPU tell"),
             Map.entry("gpu_errors", "a GPU has to break"),
+            Map.entry("uncached_generation", "it takes transformers, which the jobs have not"),
             Map.entry("copy_bound", "it is found in traces of profilers"),
             Map.entry("between_operators", "it is found in traces of profilers"),
             Map.entry("compiling_steps", "it is found in traces of profilers"),

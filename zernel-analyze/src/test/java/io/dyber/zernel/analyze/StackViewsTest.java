@@ -47,6 +47,23 @@ class StackViewsTest {
         assertThat(rows(fixture, "SELECT place FROM step_lines WHERE line LIKE 'train.py%' LIMIT 1")).containsExactly(place);
     }
 
+    /// A teacher and a student of one class: a line of that says nothing.
+    @Test
+    void aLineOfAStepThatIsReachedFromSeveralIsToldByThese() {
+        String forward = ";Encoder.forward (/home/me/net.py:11);Linear.forward (/lib/python3.12/site-packages/torch/nn/linear.py:5)";
+        RecordingFixture fixture = recording().training(12, 5);
+        for (int i = 0; i < 10; i++) {
+            fixture.sample(50 * (i + 2) - 20, "main (/home/me/train.py:" + (i < 3 ? 25 : 26) + ")" + forward);
+        }
+        assertThat(rows(fixture, "SELECT place FROM step_lines WHERE own")).containsExactly(
+                "train.py:26 main -> Encoder.forward", "train.py:25 main -> Encoder.forward");
+        RecordingFixture one = recording().training(12, 5);
+        for (int i = 0; i < 10; i++) {
+            one.sample(50 * (i + 2) - 20, "main (/home/me/train.py:25)" + forward);
+        }
+        assertThat(rows(one, "SELECT place FROM step_lines WHERE own")).containsExactly("net.py:11 Encoder.forward -> Linear.forward");
+    }
+
     @Test
     void aStackJoinsItsEventsByItsText() {
         assertThat(rows(

@@ -333,7 +333,7 @@ class WithoutStepsTest {
         assertThat(finding.value()).isEqualTo(100.0);
         assertThat(finding.evidence()).isEqualTo("2.00 s of 2.00 s on a CPU, by 100 of 100 samples, pickle, send or receive objects of other processes");
         assertThat(finding.lines()).extracting(FindingLine::text).containsExactly(
-                "100 % of that time: reduction.py:9 dumps", "100 % of the waits: score.py:27 <module> -> Parallel.__call__");
+                "100 % of the waits: score.py:27 <module> -> Parallel.__call__", "100 % of that time in libraries: reduction.py:9 dumps");
     }
 
     /// What a worker of a pool computes is below the pool's own functions.
@@ -382,9 +382,9 @@ class WithoutStepsTest {
         Finding finding = run("loads_again", answering(LOAD, ANSWER)).getFirst();
         assertThat(finding.severity()).isEqualTo("high");
         assertThat(finding.value()).isEqualTo(50.0);
-        assertThat(finding.evidence()).isEqualTo("1.00 s of 2.00 s on a CPU where models are built or loaded, in 5 of 5 fifths "
+        assertThat(finding.evidence()).isEqualTo("1.00 s of 2.00 s on a CPU where models or tokenizers are built or loaded, in 5 of 5 fifths "
                 + "of that time; samples went from other work to that 49 times");
-        assertThat(finding.advice()).startsWith("build and load the model once");
+        assertThat(finding.advice()).startsWith("build and load it once");
         assertThat(finding.lines().getFirst().place()).isEqualTo("infer.py:7 answer -> load");
         assertThat(run("loads_again", answering(BUILD, ANSWER)).getFirst().value()).isEqualTo(50.0);
         String other = "<module> (/me/infer.py:30);load (/usr/lib/python3.11/json/__init__.py:293)";
@@ -412,6 +412,105 @@ class WithoutStepsTest {
         assertThat(run("loads_again", first)).isEmpty();
     }
 
+    @Test
+    void loadsAgainFiresForATokenizer() {
+        String tokenizer = "<module> (/me/serve.py:9);load (/me/serve.py:5);"
+                + "TokenizersBackend.__init__ (/v/site-packages/transformers/tokenization_utils_tokenizers.py:1)";
+        assertThat(run("loads_again", answering(tokenizer, ANSWER)).getFirst().lines().getFirst().place())
+                .isEqualTo("serve.py:5 load -> TokenizersBackend.__init__");
+        assertThat(run("loads_again", answering(tokenizer.replace("__init__", "encode"), ANSWER))).isEmpty();
+    }
+
+    private static final String FETCH = "<module> (/me/embed.py:9);fetch (/me/embed.py:18);";
+    private static final String REQUEST =
+            FETCH + "Session.get (/v/site-packages/requests/sessions.py:1);readinto (/usr/lib/python3.12/socket.py:1);poll (libc.so.6)";
+
+    /// A program that waits for 10 of each 20 ms in such a call.
+    private static RecordingFixture asking(String stack, int waits) {
+        RecordingFixture fixture = recording();
+        for (int i = 0; i < 100; i++) {
+            fixture.sample(i * 20, ANSWER);
+            if (i < waits) {
+                fixture.blocked("wait", "poll", i * 20 + 5, 10, stack, "object = 'socket:[7] tcp'");
+            }
+        }
+        return fixture;
+    }
+
+    @Test
+    void serialRequestsFiresForAProgramThatAsksOneAfterTheOther() {
+        Finding finding = run("serial_requests", asking(REQUEST, 100)).getFirst();
+        assertThat(finding.severity()).isEqualTo("high");
+        assertThat(finding.value()).isEqualTo(50.0);
+        assertThat(finding.maxSpeedup()).isEqualTo(2.0);
+        assertThat(finding.evidence()).isEqualTo("1.00 s of 2.00 s in 100 waits for replies, 10.0 ms each, 0.5 at once; with what it does "
+                + "on a CPU, such calls take 1.00 s: 2.00 / (2.00 - 1.00) = 2.00x");
+        assertThat(finding.lines().getFirst().place()).isEqualTo("embed.py:18 fetch -> Session.get");
+        String pure = FETCH + "HTTPResponse.begin (/usr/lib/python3.12/http/client.py:1);readinto (/usr/lib/python3.12/socket.py:1)";
+        assertThat(run("serial_requests", asking(pure, 100))).hasSize(1);
+    }
+
+    /// A load generator is not what is slow.
+    @Test
+    void serialRequestsIsOfMediumSeverityBesideAServer() {
+        RecordingFixture fixture = asking(REQUEST, 100).on(200, 200, "python3");
+        for (int i = 0; i < 100; i++) {
+            fixture.sample(i * 20 + 1, "<module> (/me/server.py:3);run (/v/site-packages/uvicorn/main.py:1)");
+        }
+        assertThat(run("serial_requests", fixture).getFirst().severity()).isEqualTo("medium");
+    }
+
+    @Test
+    void serialRequestsIsSilentForServersQueuesSeveralAtOnceAndFew() {
+        String served = "<module> (/me/serve.py:9);run (/v/site-packages/uvicorn/main.py:1);" + REQUEST.substring("<module> (/me/embed.py:9);".length());
+        assertThat(run("serial_requests", asking(served, 100))).isEmpty();
+        String queue = FETCH + "Redis.blpop (/v/site-packages/redis/client.py:1);recv (libc.so.6)";
+        assertThat(run("serial_requests", asking(queue, 100))).isEmpty();
+        assertThat(run("serial_requests", asking(queue.replace("blpop", "get"), 100))).hasSize(1);
+        assertThat(run("serial_requests", asking(FETCH + "recv (libc.so.6)", 100))).isEmpty();
+        assertThat(run("serial_requests", asking(REQUEST, 19))).isEmpty();
+        RecordingFixture several = asking(REQUEST, 100);
+        for (int tid = 101; tid <= 104; tid++) {
+            several.on(100, tid, "python3");
+            for (int i = 0; i < 100; i++) {
+                several.blocked("wait", "poll", i * 20 + 5, 10, REQUEST, "object = 'socket:[7] tcp'");
+            }
+        }
+        assertThat(run("serial_requests", several)).isEmpty();
+    }
+
+    private static final String GENERATE = "<module> (/me/write.py:14);GenerationMixin.generate (/v/site-packages/transformers/generation/utils.py:1);"
+            + "GenerationMixin._sample (/v/site-packages/transformers/generation/utils.py:2);";
+    private static final String FORWARD = "GPT2Model.forward (/v/site-packages/transformers/models/gpt2/modeling_gpt2.py:1)";
+    private static final String PREFILL = GENERATE + "GenerationMixin._prefill (/v/site-packages/transformers/generation/utils.py:3);" + FORWARD;
+
+    private static RecordingFixture generating(int samples, String prompt, String other) {
+        RecordingFixture fixture = recording();
+        for (int i = 0; i < samples; i++) {
+            fixture.sample(i * 20, i % 50 == 0 ? prompt : i % 50 == 1 ? other : GENERATE + FORWARD);
+        }
+        return fixture;
+    }
+
+    @Test
+    void uncachedGenerationFiresForPassesOfWhichNoneKeepsKeysAndValues() {
+        Finding finding = run("uncached_generation", generating(400, PREFILL, ANSWER)).getFirst();
+        assertThat(finding.severity()).isEqualTo("high");
+        assertThat(finding.value()).isEqualTo(96.0);
+        assertThat(finding.evidence()).isEqualTo("7.68 s of 8.00 s on a CPU in passes of the model after the one for the prompt; of 384 samples "
+                + "there, none is where keys and values are kept");
+        assertThat(finding.lines().getFirst().place()).startsWith("write.py:14 <module> -> GenerationMixin.generate");
+    }
+
+    /// The prompt's pass alone tells that there are others after it.
+    @Test
+    void uncachedGenerationIsSilentForACachePromptsOnlyAndFewSamples() {
+        String cached = GENERATE + FORWARD + ";DynamicCache.update (/v/site-packages/transformers/cache_utils.py:1)";
+        assertThat(run("uncached_generation", generating(400, PREFILL, cached))).isEmpty();
+        assertThat(run("uncached_generation", generating(400, ANSWER, ANSWER))).isEmpty();
+        assertThat(run("uncached_generation", generating(300, PREFILL, ANSWER))).isEmpty();
+    }
+
     private static final String ROWS = "<module> (/me/prepare.py:9);rows (/me/prepare.py:5);"
             + "DataFrame.iterrows (/v/site-packages/pandas/core/frame.py:1);Series.__init__ (/v/site-packages/pandas/core/series.py:2)";
 
@@ -421,7 +520,8 @@ class WithoutStepsTest {
         assertThat(finding.severity()).isEqualTo("high");
         assertThat(finding.value()).isEqualTo(50.0);
         assertThat(finding.unit()).isEqualTo("% of its time on a CPU in DataFrame.iterrows");
-        assertThat(finding.evidence()).isEqualTo("1.00 s of 2.00 s on a CPU, by 50 samples, are in DataFrame.iterrows, called by its own code");
+        assertThat(finding.evidence()).isEqualTo("1.00 s of 2.00 s of the threads that compute most on a CPU are in DataFrame.iterrows, "
+                + "called by its own code (50 samples)");
         assertThat(finding.lines().getFirst().text()).isEqualTo("100 % of that time: prepare.py:5 rows -> DataFrame.iterrows; "
                 + "faster: whole columns at once, or itertuples(): it makes a Series of each row");
     }
@@ -469,6 +569,19 @@ class WithoutStepsTest {
         assertThat(run("slow_calls", answering(line + ";__pread64 (libc.so.6)", line))).isEmpty();
         String imported = line + ";_find_and_load (<frozen importlib._bootstrap>:1);<module> (/me/store.py:1);sqlite3VdbeExec (libsqlite3.so.0.8.6)";
         assertThat(run("slow_calls", answering(imported, ANSWER))).isEmpty();
+    }
+
+    /// A function that is given one row at a time, which only the library's own part tells.
+    @Test
+    void slowCallsFiresForADatasetThatIsMappedRowByRow() {
+        String map = "<module> (/me/prepare.py:48);Dataset.map (/v/site-packages/datasets/arrow_dataset.py:1);";
+        String encode = map + "Dataset._map_single (/v/site-packages/datasets/arrow_dataset.py:2);encode (/me/prepare.py:36)";
+        String row = encode + ";LazyDict.__getitem__ (/v/site-packages/datasets/formatting/formatting.py:1);";
+        String format = "LazyRow.format (/v/site-packages/datasets/formatting/formatting.py:2)";
+        Finding finding = run("slow_calls", answering(row + format, encode)).getFirst();
+        assertThat(finding.unit()).isEqualTo("% of its time on a CPU in rows of datasets, one by one");
+        assertThat(finding.lines().getFirst().faster()).startsWith("Dataset.map(..., batched=True)");
+        assertThat(run("slow_calls", answering(row + format.replace("LazyRow", "LazyBatch"), encode))).isEmpty();
     }
 
     /// What the library does for each row counts, also where that is in a function of the program; what that computes does not.
@@ -532,7 +645,7 @@ class WithoutStepsTest {
         assertThat(finding.severity()).isEqualTo("high");
         assertThat(finding.value()).isEqualTo(70.0);
         assertThat(finding.evidence())
-                .isEqualTo("thread 100: 3.50 s of the last 5.00 s in the compiler of JAX");
+                .isEqualTo("thread 100: 3.50 s of 5.00 s, the second half of its time, in the compiler of JAX");
         assertThat(finding.advice()).startsWith("pad inputs to few shapes");
         assertThat(finding.lines().getFirst().place()).isEqualTo("jaxed.py:15 <module> -> backend_compile");
     }

@@ -76,6 +76,7 @@ public final class FindingWords {
     /// Where the loss is known within a range only, of which the least is something.
     private static String atLeast(Finding finding, double lost) {
         double least = finding.leastLostMillisPerStep();
-        return NOTHING <= least && least < lost ? " (at least " + Quantity.time(least * 1e6) + ")" : "";
+        String text = Quantity.time(least * 1e6);
+        return NOTHING <= least && least < lost && !text.equals(Quantity.time(lost * 1e6)) ? " (at least " + text + ")" : "";
     }
 }

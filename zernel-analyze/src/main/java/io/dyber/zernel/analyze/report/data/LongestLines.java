@@ -93,11 +93,14 @@ record LongestLines(String sentence, String others, boolean mayBeIdle) {
                         Stream.of(first), rows.stream().skip(1).filter(row -> share(row) >= SHOWN_SHARE))
                 .limit(MOST)
                 .collect(Collectors.groupingBy(LongestLines::placeInPart, LinkedHashMap::new, Collectors.toList()));
+        double rest = partShare(first)
+                - places.values().stream().flatMap(List::stream).mapToDouble(LongestLines::share).sum();
         return part(first) + ": " + places.entrySet().stream()
                 .map(place -> place.getKey() + ": " + place.getValue().stream()
                         .map(row -> Quantity.percent(share(row)) + " " + row.requiredText("doing"))
                         .collect(Collectors.joining(", ")))
-                .collect(Collectors.joining("; "));
+                .collect(Collectors.joining("; "))
+                + (rest >= SHOWN_SHARE ? "; the rest of it: " + Quantity.percent(rest) : "");
     }
 
     /// The place without what its part says already.

@@ -72,7 +72,8 @@ public record Verdict(Kind kind, String sentence, String reason) {
                     Kind.BOTTLENECK, headline(slow.get()), (risk.map(Verdict::also).orElse("") + lines).strip());
         }
         if (risk.isPresent()) {
-            String sentence = headline(risk.get()) + ", " + FindingWords.amount(risk.get());
+            String sentence = title(risk.get()) + ": " + risk.get().subject() + ", " + FindingWords.amount(risk.get())
+                    + FindingWords.gain(risk.get());
             boolean stands = risk.get().name().equals("hang");
             boolean steps = !report.section("step_mean").rows().isEmpty();
             String more = slow.map(Verdict::also)
@@ -160,12 +161,15 @@ public record Verdict(Kind kind, String sentence, String reason) {
     }
 
     private static String headline(Finding finding) {
-        String title = finding.title().replaceFirst("\\.$", "");
-        return title + ": " + finding.subject() + FindingWords.gain(finding).replaceFirst("^;", "");
+        return title(finding) + ": " + finding.subject() + FindingWords.gain(finding).replaceFirst("^;", "");
     }
 
     private static String also(Finding finding) {
-        return "Also: " + finding.title().replaceFirst("\\.$", "") + " (" + finding.subject() + ").";
+        return "Also: " + title(finding) + " (" + finding.subject() + ").";
+    }
+
+    private static String title(Finding finding) {
+        return finding.title().replaceFirst("\\.$", "");
     }
 
     private static Verdict healthy(Report report, List<Finding> findings) {

@@ -11,11 +11,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /// What a recording is, and what it cannot show.
 public record RecordingText(Page page, Report report) {
     private static final int MOST_NAMES = 4;
+    private static final String NOT_LOADED = "waiting: no recorded process has loaded ";
 
     /// Of the time of all CPUs, from which on it is told that the recorder had it.
     private static final double MUCH_TAKEN = 0.02;
@@ -119,8 +121,22 @@ public record RecordingText(Page page, Report report) {
                         .add(kind.requiredText("kind"));
             }
         }
+        notLoaded(reasons);
         reasons.forEach((why, kinds) -> page.paragraph("  not probed: ", String.join(", ", kinds) + " (" + why + ")"));
         page.paragraph("  lost: ", losses(about) + overhead(about));
+    }
+
+    /// Several libraries that nobody has loaded are one reason: a program without PyTorch has none of them.
+    private void notLoaded(Map<String, List<String>> reasons) {
+        List<String> waiting = reasons.keySet().stream().filter(why -> why.startsWith(NOT_LOADED)).toList();
+        if (waiting.size() > 1) {
+            page.paragraph(
+                    "  not probed: ",
+                    few(waiting.stream().map(reasons::get).flatMap(List::stream).toList()) + " (" + NOT_LOADED
+                            + waiting.stream().map(why -> why.substring(NOT_LOADED.length())).collect(Collectors.joining(", "))
+                            + ")");
+            waiting.forEach(reasons::remove);
+        }
     }
 
     /// How many events of each kind there are, and what was left alone on purpose.
@@ -222,7 +238,8 @@ public record RecordingText(Page page, Report report) {
         double share = (double) onCpu / cpus / Math.max(1, about.integer("ended_ns") - about.integer("started_ns"));
         return share < MUCH_TAKEN || share > 1
                 ? ""
-                : ", " + Quantity.percent(share) + " of the time of " + Quantity.counted(cpus, "CPU") + ", which a job that uses all lacks";
+                : ", " + Quantity.percent(share) + " of the time of " + Quantity.counted(cpus, "CPU")
+                        + ": a job that needs all of them took longer by about as much";
     }
 
     private Optional<Table.Row> systemCalls(long recording) {

@@ -70,6 +70,15 @@ class VerdictTest {
     }
 
     @Test
+    void aGainWithoutStepsFollowsWhatItIsAShareOf() {
+        Finding serial = new Finding(
+                "serial_requests", "A program asks.", "pid 100", 80.0, "% of its time waiting", "high", null, 5.0, "evidence", "advice",
+                "next", Map.of(), List.of());
+        assertThat(verdict(null, serial).sentence())
+                .isEqualTo("A program asks: pid 100, 80 % of its time waiting; fixing it gains at most 5.00x, all else as it is");
+    }
+
+    @Test
     void aJobThatHangsIsToldThatFirst() {
         assertThat(Stream.of(SLOW, HANG).sorted(Finding.WORST_FIRST)).containsExactly(HANG, SLOW);
         assertThat(verdict(null, HANG, SLOW))
@@ -396,7 +405,8 @@ class VerdictTest {
                         row(1L, 100L, 100L, 1L, 8_000_000_000L, "load.py model", 0.03, 0.4, "load.py:7 build -> Linear",
                                 "on-cpu", "on a CPU"));
         assertThat(verdict.sentence()).isEqualTo("No steps were seen; pid 100 spends 40.0 % of 8.00 s in load.py model: "
-                + "load.py:6 build -> Linear: 4.0 % on a CPU.");
+                + "load.py:6 build -> Linear: 4.0 % on a CPU; "
+                        + "the rest of it: 36.0 %.");
     }
 
     @Test
