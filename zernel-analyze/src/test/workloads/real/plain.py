@@ -133,6 +133,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 class Images(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    wbufsize = 65536  # else the reply is two packets, of which the second waits for an answer to the first
 
     def do_GET(self):
         time.sleep(0.01)

@@ -68,6 +68,7 @@ WITH
         SELECT
             0.15 AS min_share, -- of the time that its threads work, waiting for replies
             20 AS min_waits, -- for replies
+            0.05 AS min_rest, -- of that time, that is left without such calls: with less, a bound says nothing
             1.5 AS most_at_once -- such waits of all processes at once, on average, from the first to the last
     ),
     asked AS (
@@ -117,8 +118,11 @@ WITH
             wait_ns / wall_ns AS share,
             round(wall_ns / 1e9, 2) AS wall_s,
             round(call_ns / 1e9, 2) AS call_s,
-            CASE WHEN call_s < wall_s THEN round(wall_s / (wall_s - call_s), 2) END AS max_speedup
+            CASE
+                WHEN wall_s - call_s >= min_rest * wall_s THEN round(wall_s / (wall_s - call_s), 2)
+            END AS max_speedup
         FROM sums
+        CROSS JOIN thresholds
     )
 SELECT
     costs.recording, -- recording
@@ -129,13 +133,13 @@ SELECT
         WHEN serving.recording IS NOT NULL AND severity_of(share) = 'high' THEN 'medium'
         ELSE severity_of(share)
     END AS severity, -- high, medium or low
-    max_speedup, -- of the time that it works, if all requests went on beside the rest
+    max_speedup, -- of the time that it works, if all requests went on beside the rest; NULL if that is next to nothing
     format('{:.2f} s of {:.2f} s in {:,} waits for replies, {} each, {:.1f} at once; ',
         wait_ns / 1e9, wall_s, waits, ms(wait_ns / waits), at_once)
         || coalesce(
             format('with what it does on a CPU, such calls take {:.2f} s: {:.2f} / ({:.2f} - {:.2f}) = {:.2f}x; ',
                 call_s, wall_s, wall_s, call_s, max_speedup),
-            ''
+            'it does next to nothing else; '
         ) AS evidence, -- what it rests on
     'ask for several at once: concurrent.futures.ThreadPoolExecutor, or asyncio with a client for it; or for many '
         || 'things in one request; keep on this machine what is asked for again' AS advice, -- what to try

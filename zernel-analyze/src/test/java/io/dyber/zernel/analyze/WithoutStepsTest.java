@@ -446,6 +446,13 @@ class WithoutStepsTest {
         assertThat(finding.evidence()).isEqualTo("1.00 s of 2.00 s in 100 waits for replies, 10.0 ms each, 0.5 at once; with what it does "
                 + "on a CPU, such calls take 1.00 s: 2.00 / (2.00 - 1.00) = 2.00x");
         assertThat(finding.lines().getFirst().place()).isEqualTo("embed.py:18 fetch -> Session.get");
+        RecordingFixture nothingElse = recording();
+        for (int i = 0; i < 30; i++) {
+            nothingElse.blocked("wait", "poll", i * 200, 180, REQUEST, "object = 'socket:[7] tcp'").sample(i * 200 + 180, REQUEST);
+        }
+        Finding all = run("serial_requests", nothingElse).getFirst();
+        assertThat(all.maxSpeedup()).isNull();
+        assertThat(all.evidence()).endsWith("; it does next to nothing else");
         String pure = FETCH + "HTTPResponse.begin (/usr/lib/python3.12/http/client.py:1);readinto (/usr/lib/python3.12/socket.py:1)";
         assertThat(run("serial_requests", asking(pure, 100))).hasSize(1);
     }
