@@ -33,9 +33,10 @@ SELECT
                 OR regexp_matches(frames.file, '^(libc10|lib(c|stdc\+\+)\.so|ld-|(lib)?python\d)')),
         FALSE
     ) AS surrounds, -- whether it is what surrounds that
-    surrounds
-            OR NOT frames.native AND NOT regexp_matches(frames.function, '(^|\.)(_conv_forward|_engine_run_backward)$')
-        AS is_around, -- whether it is that, or in Python; not where that only calls what is compiled while it runs
+    frames.function IS NULL
+            OR NOT frames.native AND regexp_matches(frames.function, '(^|\.)(_conv_forward|_engine_run_backward)$')
+        AS is_unnamed, -- whether it is in code that has no name: then it may be either
+    surrounds OR NOT frames.native AND NOT is_unnamed AS is_around, -- whether it is around arithmetic, or in Python
     coalesce(regexp_matches(frames.function, '\bfill_kernel\b|^_*memset'), FALSE)
         AS fills, -- whether it fills memory with a number
     coalesce(

@@ -38,8 +38,9 @@ GROUP BY ALL;
 -- Time blocked is that of calls from the recorder's threshold on, time on a CPU that of samples: a thread that was
 -- sampled n times had a CPU for about n times `period_ns`. A thread that does not train is idle where it waits for
 -- work: a data worker's main thread at a pipe or a lock, another thread in any wait but for the GPU, ranks and storage.
+-- Where nothing trains, it is in these waits where none of the user's own code is on the stack, if it is on any.
 --
--- needs: stack_events, processes, _thread_numbers, _steady_stack_times
+-- needs: stack_events, stack_lines, processes, _thread_numbers, _steady_stack_times
 CREATE VIEW stack_times AS
 WITH
     sums AS (
@@ -56,6 +57,12 @@ WITH
         FROM stack_events
         WHERE ns > 0
         GROUP BY ALL
+    ),
+    programs AS (
+        SELECT DISTINCT sums.recording
+        FROM sums
+        JOIN stack_lines AS lines ON lines.id = sums.id
+        WHERE lines.own
     )
 SELECT
     sums.recording, -- recording
@@ -67,16 +74,21 @@ SELECT
     sums.name, -- function or system call; on-cpu for samples
     sums.state, -- on-cpu, gpu, collective, gc, or what was waited for, as in off_cpu_spans
     CASE
-        WHEN own.thread IS NOT NULL OR sums.recording NOT IN (SELECT recording FROM _thread_numbers) THEN FALSE
+        WHEN own.thread IS NOT NULL THEN FALSE
+        WHEN sums.recording NOT IN (SELECT recording FROM _thread_numbers)
+            THEN NOT lines.own
+                AND sums.recording IN (SELECT recording FROM programs)
+                AND sums.state NOT IN ('on-cpu', 'gc', 'gpu', 'collective', 'storage')
         WHEN processes.role = 'data worker' AND sums.tid = sums.pid THEN sums.state IN ('pipe', 'thread')
         ELSE sums.state NOT IN ('on-cpu', 'gc', 'gpu', 'collective', 'storage')
-    END AS idle, -- whether the thread waits for work, where another one trains
+    END AS idle, -- whether the thread waits for work
     sums.id, -- number of the stack, as in stack_lines and stacks
     sums.calls, -- calls, or samples
     sums.total_ns, -- [ns] time in them
     coalesce(steady.calls, 0) AS steady_calls, -- calls, or samples, within steps of kind train
     coalesce(steady.total_ns, 0) AS steady_ns -- [ns] time in these
 FROM sums
+JOIN stack_lines AS lines ON lines.id = sums.id
 LEFT JOIN processes ON processes.recording = sums.recording AND processes.pid = sums.pid
 LEFT JOIN _thread_numbers AS own ON own.recording = sums.recording AND own.pid = sums.pid AND own.tid = sums.tid
 LEFT JOIN _steady_stack_times AS steady

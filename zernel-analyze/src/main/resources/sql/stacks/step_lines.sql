@@ -52,7 +52,11 @@ WITH
             sum(times.ns) AS ns,
             sum(times.events) AS events
         FROM times
-        LEFT JOIN (SELECT called_from.* FROM called_from SEMI JOIN several USING (recording, pid, tid, line)) AS callers
+        LEFT JOIN (
+            SELECT DISTINCT recording, pid, tid, id, line, caller, called
+            FROM called_from
+            SEMI JOIN several USING (recording, pid, tid, line)
+        ) AS callers
             ON callers.recording = times.recording
             AND callers.pid = times.pid
             AND callers.tid = times.tid

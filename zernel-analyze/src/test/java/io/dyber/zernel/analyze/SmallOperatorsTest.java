@@ -52,6 +52,15 @@ class SmallOperatorsTest {
         assertThat(run(training(1, LOSS + ";Conv2d.forward" + torch, LOSS + KERNEL, engine.replace("_engine_run_", ""), BACKWARD + KERNEL))).hasSize(1);
     }
 
+    /// As the C library without its symbols: it may copy for an operator, or find memory for the next one.
+    @Test
+    void smallOperatorsFiresByTheShareOfWhatHasAName() {
+        Finding finding = run(training(1, LOSS + DISPATCH, LOSS + ";[libc.so.6]", BACKWARD + ";[libc.so.6]", BACKWARD + KERNEL)).getFirst();
+        assertThat(finding.lostMillisPerStep()).isEqualTo(20.0);
+        assertThat(finding.evidence()).contains("; 19 of 76 samples are in what surrounds ").endsWith("; 38 more in code that has no name");
+        assertThat(run(training(1, LOSS + DISPATCH, LOSS + KERNEL, BACKWARD + KERNEL, BACKWARD + KERNEL))).isEmpty();
+    }
+
     @Test
     void smallOperatorsIsSilentForAJobOnAGpu() {
         RecordingFixture fixture = training(1, LOSS + DISPATCH, LOSS + DISPATCH, BACKWARD + DISPATCH, BACKWARD + DISPATCH);

@@ -57,6 +57,8 @@ class StackViewsTest {
         }
         assertThat(rows(fixture, "SELECT place FROM step_lines WHERE own")).containsExactly(
                 "train.py:26 main -> Encoder.forward", "train.py:25 main -> Encoder.forward");
+        fixture.blocked("io", "read", 305, 1, "main (/home/me/train.py:26)" + forward);
+        assertThat(rows(fixture, "SELECT line, events FROM step_lines WHERE own")).containsExactly("train.py:26 main 6", "train.py:25 main 3");
         RecordingFixture one = recording().training(12, 5);
         for (int i = 0; i < 10; i++) {
             one.sample(50 * (i + 2) - 20, "main (/home/me/train.py:25)" + forward);

@@ -32,7 +32,7 @@ import picocli.CommandLine.ParameterException;
             "",
             "Then: zernel-analyze report --html run.parquet, which has a flame graph",
             "",
-            "Threads that wait for work are left out where others train: --idle."
+            "Threads that wait for work are left out: --idle."
         })
 final class StacksCommand implements Runnable {
     private static final String NO_STACKS = "no event of the recording has a stack: it was recorded without them, or by an earlier version; "

@@ -57,6 +57,18 @@ class StacksCommandTest {
                 "share,total_ns,count,state,kind,line,calls", "1.0,4000000,1,storage,io,data.py:7 load,read");
     }
 
+    /// A thread of a pool, or of a program without any code of the user's own.
+    @Test
+    void ofARecordingWithoutTrainingThreadsThatWaitInNoOwnCodeAreIdle() {
+        RecordingFixture native_ = recording().on(100, 101, "pool").blocked("wait", "futex", 0, 300, "start_thread (libc.so.6)");
+        file = native_.write(folder.resolve("native.parquet")).toString();
+        assertThat(csv()).last().isEqualTo("1.0,300000000,1,thread,wait,start_thread (libc.so.6),futex");
+        RecordingFixture both = native_.on(100, 100, "python3").blocked("wait", "recvfrom", 60, 4, MAIN + "ask (/me/serve.py:7)", "object = 'socket:[7]'");
+        file = both.write(folder.resolve("both.parquet")).toString();
+        assertThat(csv()).last().isEqualTo("1.0,4000000,1,socket,wait,serve.py:7 ask,recvfrom");
+        assertThat(csv("--idle")).hasSize(3);
+    }
+
     @Test
     void linesOfAllOfTheTimeAreListedMostTimeFirst() {
         assertThat(lines("stacks", "--all", "--width", "120")).containsExactly(
