@@ -99,6 +99,11 @@ WITH
                 regexp_matches(placed.file, '^(lib|_)?sqlite3')
                 OR regexp_matches(placed.function, '^(_?pysqlite_|sqlite3[A-Z])')
             )
+        UNION ALL BY NAME
+        SELECT placed.frame, calls.number
+        FROM placed
+        JOIN known_calls AS calls ON calls.module = 'libxgboost'
+        WHERE placed.native AND placed.file LIKE 'libxgboost%' AND regexp_matches(placed.function, calls.function)
     )
 SELECT
     CAST(row_number() OVER (ORDER BY placed.frame) AS INTEGER) AS number, -- number of the frame, from 1

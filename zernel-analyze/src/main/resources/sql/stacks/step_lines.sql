@@ -1,16 +1,19 @@
 -- In which lines training threads spend their steps, most time first: on a CPU by samples, and blocked.
 --
 -- Steps of kind train. What a line calls is the call that holds most of its time in calls. A line that is reached from
--- several of the user's own, as a module that a teacher and a student have, is told by these.
+-- several of the user's own, as a module that a teacher and a student have, is told by these. Of a call that is all of
+-- its line, as one that trains, it is told what it does below the functions in which all of it is.
 --
--- needs: line_times, step_mean, stack_lines, _own_frames
+-- needs: line_times, step_mean, stack_lines, _own_frames, line_calls
 CREATE VIEW step_lines AS
 WITH
     constants AS (
         SELECT
             0.9 AS as_good_as_all, -- of a line's time, in one call
             0.1 AS worth_a_word, -- the same, less of which says nothing
-            0.9 AS one_caller -- the same, from one line, from which on others say nothing
+            0.9 AS one_caller, -- the same, from one line, from which on others say nothing
+            0.8 AS trunk_share, -- the same, in a function that a call leads to, which then says as little as the call
+            0.15 AS branch_share -- the same, in one that is worth a word
     ),
     times AS (
         SELECT recording, pid, tid, id, line, called, own, sum(ns) AS ns, count(*) AS events
@@ -48,6 +51,7 @@ WITH
             times.tid,
             coalesce(callers.caller, times.line) AS line,
             CASE WHEN callers.caller IS NULL THEN times.called ELSE callers.called END AS called,
+            times.id,
             times.own,
             sum(times.ns) AS ns,
             sum(times.events) AS events
@@ -75,7 +79,61 @@ WITH
             coalesce(max(ns) FILTER (called IS NOT NULL), 0) AS called_ns,
             sum(ns) AS ns,
             sum(events) AS events
+        FROM (
+            SELECT recording, pid, tid, line, called, bool_or(own) AS own, sum(ns) AS ns, sum(events) AS events
+            FROM calls
+            GROUP BY recording, pid, tid, line, called
+        )
+        GROUP BY recording, pid, tid, line
+    ),
+    -- Functions in which most of the time of a line is are its trunk; the first ones beyond are the branches.
+    functions AS (
+        SELECT
+            calls.recording,
+            calls.pid,
+            calls.tid,
+            calls.line,
+            calls.id,
+            calls.ns,
+            inside.function,
+            inside.depth,
+            sum(calls.ns) OVER (PARTITION BY calls.recording, calls.pid, calls.tid, calls.line, inside.function)
+                >= constants.trunk_share * lines.ns AS trunk,
+            lines.ns AS line_ns
         FROM calls
+        CROSS JOIN constants
+        JOIN lines
+            ON lines.recording = calls.recording
+            AND lines.pid = calls.pid
+            AND lines.tid = calls.tid
+            AND lines.line = calls.line
+        JOIN line_calls AS inside ON inside.id = calls.id
+        WHERE lines.called_ns >= constants.as_good_as_all * lines.ns
+    ),
+    firsts AS (
+        SELECT recording, pid, tid, line, id, ns, line_ns, arg_min(function, (depth, function)) AS function
+        FROM (
+            SELECT *, max(depth) FILTER (trunk) OVER (PARTITION BY recording, pid, tid, line, id, ns) AS trunk_depth
+            FROM functions
+        )
+        WHERE NOT trunk AND depth > trunk_depth
+        GROUP BY recording, pid, tid, line, id, ns, line_ns
+    ),
+    branches AS (
+        SELECT recording, pid, tid, line, function, sum(ns) / any_value(line_ns) AS share
+        FROM firsts
+        GROUP BY recording, pid, tid, line, function
+    ),
+    branched AS (
+        SELECT
+            recording,
+            pid,
+            tid,
+            line,
+            string_agg(format('{} in {}', pct(share), function), ', ' ORDER BY share DESC, function) AS text
+        FROM branches
+        CROSS JOIN constants
+        WHERE share >= constants.branch_share
         GROUP BY recording, pid, tid, line
     )
 SELECT
@@ -89,7 +147,8 @@ SELECT
     lines.ns / step_mean.steps AS line_ns, -- [ns] of a mean step in that line
     least(lines.ns / step_mean.steps / step_mean.step_ns, 1) AS share, -- of a mean step, 0 to 1
     CASE
-        WHEN lines.called_ns >= constants.as_good_as_all * lines.ns THEN concat_ws(' -> ', lines.line, lines.called)
+        WHEN lines.called_ns >= constants.as_good_as_all * lines.ns
+            THEN concat_ws(' -> ', lines.line, lines.called) || coalesce(format(' (of it {})', branched.text), '')
         WHEN lines.called_ns >= constants.worth_a_word * lines.ns
             THEN concat(lines.line, format(' ({} of it in {})', pct(lines.called_ns / lines.ns), lines.called))
         ELSE lines.line
@@ -100,4 +159,9 @@ JOIN step_mean
     ON step_mean.recording = lines.recording
     AND step_mean.pid = lines.pid
     AND step_mean.tid = lines.tid
+LEFT JOIN branched
+    ON branched.recording = lines.recording
+    AND branched.pid = lines.pid
+    AND branched.tid = lines.tid
+    AND branched.line = lines.line
 ORDER BY lines.recording, lines.pid, lines.tid, lines.ns DESC, lines.line

@@ -47,6 +47,22 @@ class StackViewsTest {
         assertThat(rows(fixture, "SELECT place FROM step_lines WHERE line LIKE 'train.py%' LIMIT 1")).containsExactly(place);
     }
 
+    /// What all stacks of a call have says as little as the call.
+    @Test
+    void aCallThatIsAllOfItsLineSaysWhatItDoesBelowWhatAllOfItIsIn() {
+        String train = ";Trainer.train (/v/site-packages/transformers/trainer.py:1);Trainer.training_step (/v/site-packages/transformers/trainer.py:2);";
+        RecordingFixture fixture = recording().training(12, 5);
+        for (int i = 0; i < 10; i++) {
+            fixture.sample(50 * (i + 2) - 20, MAIN + train + switch (i % 4) {
+                case 0 -> "Accelerator.backward (/v/site-packages/accelerate/accelerator.py:3)";
+                case 1 -> "sum (/v/site-packages/torch/sum.py:3)";
+                default -> "Net.forward (/v/site-packages/transformers/models/net.py:1);Linear.forward (/v/site-packages/torch/nn/linear.py:1)";
+            });
+        }
+        assertThat(rows(fixture, "SELECT place FROM step_lines WHERE own")).containsExactly(
+                "train.py:80 main -> Trainer.train (of it 50 % in Net.forward, 25 % in Accelerator.backward, 25 % in sum)");
+    }
+
     /// A teacher and a student of one class: a line of that says nothing.
     @Test
     void aLineOfAStepThatIsReachedFromSeveralIsToldByThese() {

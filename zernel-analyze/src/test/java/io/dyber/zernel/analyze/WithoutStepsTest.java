@@ -591,6 +591,19 @@ class WithoutStepsTest {
         assertThat(run("slow_calls", answering(row + format.replace("LazyRow", "LazyBatch"), encode))).isEmpty();
     }
 
+    /// A matrix that is made for each round is binned where it is used, so that the call that makes it is no large part of it.
+    @Test
+    void slowCallsFiresForDataThatXGBoostBinsAgainInEachRound() {
+        String update = "<module> (/me/boost.py:30);round (/me/boost.py:18);Booster.update (/v/site-packages/xgboost/core.py:1);";
+        String binning = update + "xgboost::common::WQSummary<float>::SetCombine (libxgboost.so)";
+        String trees = update + "xgboost::tree::GradStats xgboost::tree::HistEvaluator::EnumerateSplit<1> (libxgboost.so)";
+        Finding finding = run("slow_calls", answering(binning, trees)).getFirst();
+        assertThat(finding.value()).isEqualTo(50.0);
+        assertThat(finding.unit()).isEqualTo("% of its time on a CPU in XGBoost's binning of data");
+        assertThat(finding.lines().getFirst().place()).isEqualTo("boost.py:18 round -> Booster.update");
+        assertThat(run("slow_calls", answering(trees, trees))).isEmpty();
+    }
+
     /// What the library does for each row counts, also where that is in a function of the program; what that computes does not.
     @Test
     void slowCallsFiresForFunctionsThatALibraryCallsForEachRow() {
