@@ -175,7 +175,7 @@ def _():
 
 @case("subprocess")
 def _():
-    return lambda: subprocess.run(["true"], check=True), None
+    return lambda: subprocess.run(["true"], check=True, capture_output=True), None
 
 
 @case("glob")
