@@ -1,4 +1,4 @@
--- Stacks in which a model or tokenizer is built or loaded, and those of other constructors, as of its parts.
+-- Stacks in which a model, a tokenizer or XGBoost's data is made or loaded, and those of other constructors.
 --
 -- needs: _stack_frames
 CREATE TABLE _model_loads AS
@@ -6,7 +6,12 @@ WITH
     frames AS (
         SELECT
             id,
-            file LIKE '%/torch/nn/init.py'
+            native AND file LIKE 'libxgboost%' AND regexp_matches(
+                    function,
+                    '\b(WQSummary|W?QuantileSketch|SketchContainer|SketchOnDMatrix|(GHistIndex|Column)Matrix::)'
+                )
+                OR (file LIKE '%/xgboost/%' AND regexp_matches(function, 'DMatrix\.__init__$'))
+                OR file LIKE '%/torch/nn/init.py'
                 OR (file LIKE '%/torch/serialization.py' AND regexp_matches(function, '(^|\.)load$'))
                 OR (file LIKE '%/torch/jit/_serialization.py' AND regexp_matches(function, '(^|\.)load$'))
                 OR (file LIKE '%/torch/nn/modules/%'
@@ -20,9 +25,8 @@ WITH
                 OR (file LIKE '%/joblib/numpy_pickle.py' AND regexp_matches(function, '(^|\.)load$'))
                 OR (file LIKE '%/keras/%' AND regexp_matches(function, '(^|\.)load_model$'))
                 AS loads,
-            regexp_matches(function, '(^|\.)__init__$') AS constructs
+            NOT native AND regexp_matches(function, '(^|\.)__init__$') AS constructs
         FROM _stack_frames
-        WHERE NOT native
     )
 SELECT
     id, -- number of the stack
@@ -31,11 +35,11 @@ FROM frames
 GROUP BY id
 HAVING bool_or(loads OR constructs);
 
--- A model or tokenizer is built or loaded again and again. A program answers with one that it makes anew each time.
+-- A model, a tokenizer or data is made again and again. A program goes on with one that it makes anew each time.
 --
--- Of processes without steps: samples of the threads that compute most, where libraries build or load these, in turns
--- with other work and in most fifths of the time on a CPU. A model that is loaded once, however long that takes, has
--- no such turns.
+-- Of processes without steps: samples of the threads that compute most, where libraries build or load models and
+-- tokenizers, or XGBoost sorts data into bins, as it does in `update` for each new DMatrix; in turns with other work,
+-- and in most fifths of the time on a CPU. What is made once, however long that takes, has no such turns.
 -- Does not apply to trainings, to what the constructors of a program's own classes do, to models that plain pickle
 -- loads, nor to a program that goes through many models, as to compare them.
 --
@@ -94,10 +98,10 @@ SELECT
     round(100 * share, 1) AS value, -- percent of its time on a CPU
     '% of its time on a CPU in loads' AS unit, -- unit of value
     severity_of(share) AS severity, -- high or medium
-    format('{:.2f} s of {:.2f} s on a CPU where models or tokenizers are built or loaded, in {} of 5 fifths of that '
-        || 'time; samples went from other work to that {} times',
+    format('{:.2f} s of {:.2f} s on a CPU where models, tokenizers or data are made or loaded, in {} of 5 fifths '
+        || 'of that time; samples went from other work to that {} times',
         load_ns / 1e9, cpu_ns / 1e9, fifths, turns) AS evidence, -- what it rests on
-    'build and load it once, before the first request, and keep it; of several, keep those that were loaded '
+    'make and load it once, before the first request or round, and keep it; of several, keep those that were loaded '
         || '(functools.cache)' AS advice, -- what to try
     'zernel-analyze stacks {}' AS next_command -- to see more
 FROM sums

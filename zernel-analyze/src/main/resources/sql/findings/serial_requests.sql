@@ -12,7 +12,6 @@ WITH
                 WHEN 'python' THEN regexp_matches(
                     file, '/(http/client|urllib/request|xmlrpc/client|ftplib|imaplib|poplib|smtplib)\.py$'
                 )
-                WHEN 'aiohttp' THEN FALSE
                 WHEN 'fsspec' THEN file LIKE '%/asyn.py'
                 WHEN 'grpc' THEN file LIKE '%/\_channel.py' ESCAPE '\'
                 -- What these wait for may be work that is not there.
@@ -22,8 +21,7 @@ WITH
                 ELSE module IN (
                     'MySQLdb', 'anthropic', 'boto3', 'botocore', 'cassandra', 'clickhouse_connect', 'clickhouse_driver',
                     'elasticsearch', 'elastic_transport', 'httpcore', 'httpx', 'minio', 'mysql', 'openai',
-                    'opensearchpy', 'paramiko', 'psycopg', 'psycopg2', 'pycurl', 'pymongo', 'pymysql', 'requests',
-                    'snowflake', 'urllib3'
+                    'opensearchpy', 'paramiko', 'psycopg', 'pymongo', 'pymysql', 'requests', 'snowflake', 'urllib3'
                 )
             END AS asks,
             CASE module
@@ -54,13 +52,14 @@ HAVING bool_or(asks OR serves);
 -- Of processes without steps: stacks of the threads that compute most, where their own code calls a library for
 -- clients of HTTP, of object stores, of databases or of gRPC, and waits there. In all processes of the recording
 -- together, few such waits are under way at once. What can be saved at most is all that these threads do in such calls,
--- waiting and on a CPU, as if all of it went on beside the rest.
+-- waiting and on a CPU, as if all of it went on beside the rest. Waits below the recorder's threshold for stacks are
+-- not in it, nor are clients that have no Python of their own (psycopg2).
 -- Does not apply to servers, which wait for others while they answer, to clients whose waits are for work, as of
 -- queues, nor to training, whose waits other findings count (too_few_workers, blocked_on_process). Where a server is
 -- in the same recording, the program may be there to measure it: severity is medium at most.
 --
 -- needs: stack_events, _request_stacks, _working_threads
--- severity: by the share of the time that these threads work, in which they wait
+-- severity: high from 25 % of the time that these threads work, else medium
 -- hint: `ss -tp` names the servers that a running process is connected to
 -- lines: the time of requests WHERE thread = 'process' AND id IN (SELECT id FROM _request_stacks WHERE asks)
 WITH
@@ -129,10 +128,7 @@ SELECT
     pid, -- process
     round(100 * share, 1) AS value, -- percent of the time that its threads work
     '% of its time waiting for replies' AS unit, -- unit of value
-    CASE
-        WHEN serving.recording IS NOT NULL AND severity_of(share) = 'high' THEN 'medium'
-        ELSE severity_of(share)
-    END AS severity, -- high, medium or low
+    CASE WHEN serving.recording IS NULL THEN severity_of(share) ELSE 'medium' END AS severity, -- high or medium
     max_speedup, -- of the time that it works, if all requests went on beside the rest; NULL if that is next to nothing
     format('{:.2f} s of {:.2f} s in {:,} waits for replies, {} each, {:.1f} at once; ',
         wait_ns / 1e9, wall_s, waits, ms(wait_ns / waits), at_once)

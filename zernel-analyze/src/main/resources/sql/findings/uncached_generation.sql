@@ -21,7 +21,7 @@ HAVING bool_or(
 --
 -- Of programs without steps: samples of the threads that compute most, in passes of a model of transformers for one
 -- token after the prompt. With a cache of keys and values some of them are where it is kept (`cache_utils.py`), which
--- takes some percent of such a pass. How much time it saves depends on how long the texts are.
+-- takes a part of each pass. How much time it saves depends on how long the texts are.
 -- Does not apply to versions of transformers that do not tell the prompt's pass apart (before 5), to models that are
 -- compiled, nor to what another library generates.
 --

@@ -38,7 +38,7 @@ WITH
             20000000 AS edge_ns, -- [ns] around a window in which probes come and go
             0.005 AS min_cpu_share, -- of the time of steps, from which the recorder's own CPU time is worth a word
             0.001 AS min_call_share, -- from which what system calls cost is worth one
-            0.0005 AS nothing_share, -- of a step or a CPU, below which what is predicted is said to be next to nothing
+            0.001 AS least_share, -- of a step or a CPU, that is shown of what is predicted
             0.01 AS min_other_share, -- from which it is worth one of a thread that trains no model
             1000 AS min_calls_per_s -- from which it is worth one that their cost is not known
     ),
@@ -402,7 +402,7 @@ SELECT
                 other_steps,
                 coalesce(format(' ({})', ms(other_ns)), ''))
         ELSE CASE
-                WHEN lost_share < constants.nothing_share THEN format('less than {}', share_text(2 * nothing_share))
+                WHEN lost_share < constants.least_share THEN format('less than {}', share_text(least_share))
                 ELSE format('predicted to cost at least {}', share_text(lost_share))
             END
             || CASE WHEN method = 'predicted' THEN ' of the time of a step' ELSE ' of one CPU' END

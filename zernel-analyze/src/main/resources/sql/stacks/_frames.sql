@@ -90,20 +90,11 @@ WITH
             AND regexp_matches(placed.function, calls.function)
         GROUP BY placed.frame
         UNION ALL BY NAME
-        -- Also where it is part of Python's own library, as it often is.
-        SELECT placed.frame, calls.number
+        SELECT placed.frame, min(calls.number) AS number
         FROM placed
-        JOIN known_calls AS calls ON calls.module = 'sqlite3'
-        WHERE placed.native
-            AND (
-                regexp_matches(placed.file, '^(lib|_)?sqlite3')
-                OR regexp_matches(placed.function, '^(_?pysqlite_|sqlite3[A-Z])')
-            )
-        UNION ALL BY NAME
-        SELECT placed.frame, calls.number
-        FROM placed
-        JOIN known_calls AS calls ON calls.module = 'libxgboost'
-        WHERE placed.native AND placed.file LIKE 'libxgboost%' AND regexp_matches(placed.function, calls.function)
+        JOIN known_calls AS calls ON calls.module = 'native'
+        WHERE placed.native AND regexp_matches(placed.frame, calls.function)
+        GROUP BY placed.frame
     )
 SELECT
     CAST(row_number() OVER (ORDER BY placed.frame) AS INTEGER) AS number, -- number of the frame, from 1

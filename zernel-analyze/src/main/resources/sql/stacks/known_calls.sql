@@ -8,7 +8,7 @@
 CREATE VIEW known_calls AS
 SELECT
     row_number() OVER () AS number, -- number of the row, from 1
-    module, -- package, python for the standard library; sqlite3 and libxgboost are told by their native code
+    module, -- package; python: the standard library; native: what native code tells, by the text `SYMBOL (LIBRARY)`
     file, -- name of the file that has it; empty for all of the package
     function, -- regular expression of the functions, as Python names them (3.11 and later: with their class)
     call, -- what a program calls
@@ -63,13 +63,10 @@ FROM (
             'one requests.Session or httpx.Client for all requests, which keeps its connections'),
         ('python', 'ssl.py', '(^|\.)(create_default_context|load_default_certs|load_verify_locations)$',
             'a new SSL context', 'one client or context for all requests: each reads all certificates'),
-        ('sqlite3', '', '.', 'SQLite',
+        -- Also where SQLite is part of Python's own library, as it often is.
+        ('native', '', '^(_?pysqlite_|sqlite3[A-Z])|[([](lib|_)?sqlite3', 'SQLite',
             'an index on what WHERE and JOIN compare: EXPLAIN QUERY PLAN says SCAN where a query reads all of a table; '
             'and one query for many rows'),
-        ('libxgboost', '', '\b(WQSummary|W?QuantileSketch|SketchContainer|SketchOnDMatrix|(GHistIndex|Column)Matrix::)',
-            'XGBoost''s binning of data',
-            'one DMatrix or QuantileDMatrix for all rounds, made before the loop: what a new one holds is sorted into '
-            'bins again, in Booster.update, too'),
         ('requests', 'api.py', '.', 'requests.get and the like',
             'one requests.Session() for all requests, which keeps its connections'),
         ('httpx', '_api.py', '.', 'httpx.get and the like',

@@ -215,46 +215,51 @@ WITH
             count(*) OVER (PARTITION BY recording, pid, tid, quarter) AS quarter_steps
         FROM classes
     ),
-    of_training AS (
-        SELECT DISTINCT
-            events.recording,
-            events.train_pid,
-            events.id,
+    classed AS (
+        SELECT
+            evaluated.*,
+            counted.step_class,
+            counted.steps AS class_steps,
+            counted.quarter,
+            counted.quarter_steps,
             CASE
-                WHEN events.evaluates THEN 'evaluation'
-                WHEN events.at_ns < events.step_end_ns THEN counted.step_class
-            END AS step_class
-        FROM evaluated AS events
+                WHEN evaluated.thread <> 'training' THEN NULL
+                WHEN evaluated.evaluates THEN 'evaluation'
+                WHEN evaluated.at_ns < evaluated.step_end_ns THEN counted.step_class
+            END AS line_class
+        FROM evaluated
         LEFT JOIN counted
-            ON counted.recording = events.recording
-            AND counted.pid = events.train_pid
-            AND counted.tid = events.train_tid
-            AND counted.step = events.step
-        WHERE events.thread = 'training'
+            ON counted.recording = evaluated.recording
+            AND counted.pid = evaluated.train_pid
+            AND counted.tid = evaluated.train_tid
+            AND counted.step = evaluated.step
     ),
     ordinary AS (
         SELECT DISTINCT events.recording, events.train_pid, frames.file, frames.function
-        FROM of_training AS events
+        FROM classed AS events
         JOIN _own_frames AS frames ON frames.id = events.id
-        WHERE events.step_class = 'train'
+        WHERE events.line_class = 'train'
     ),
     callers AS (
         SELECT
             events.recording,
             events.train_pid,
             events.id,
-            events.step_class,
+            events.line_class,
             arg_min(frames.line, frames.depth) AS line,
             arg_min(frames.called, frames.depth) AS called
-        FROM of_training AS events
+        FROM (
+            SELECT DISTINCT recording, train_pid, id, line_class
+            FROM classed
+            WHERE line_class IN ('slow', 'evaluation')
+        ) AS events
         JOIN _own_frames AS frames ON frames.id = events.id
         ANTI JOIN ordinary
             ON ordinary.recording = events.recording
             AND ordinary.train_pid = events.train_pid
             AND ordinary.file = frames.file
             AND ordinary.function = frames.function
-        WHERE events.step_class IN ('slow', 'evaluation')
-        GROUP BY events.recording, events.train_pid, events.id, events.step_class
+        GROUP BY events.recording, events.train_pid, events.id, events.line_class
         HAVING min(frames.depth) > 1
     )
 SELECT
@@ -273,17 +278,17 @@ SELECT
     CASE WHEN events.at_ns < events.step_end_ns THEN events.step END AS step, -- number of the step
     CASE WHEN events.at_ns < events.step_end_ns THEN events.step_kind END
         AS step_kind, -- warmup, train, evaluation, checkpoint or profiler
-    CASE WHEN events.at_ns < events.step_end_ns THEN counted.step_class END
+    CASE WHEN events.at_ns < events.step_end_ns THEN events.step_class END
         AS step_class, -- the same, but slow for outliers without another reason, compile for a later warmup
     CASE
         WHEN events.at_ns >= events.step_end_ns THEN NULL
-        WHEN counted.step_class = 'train' THEN -events.ns / counted.steps
-        ELSE events.ns / counted.steps
+        WHEN events.step_class = 'train' THEN -events.ns / events.class_steps
+        ELSE events.ns / events.class_steps
     END AS excess_ns, -- [ns] of a mean step of that class, negative for train: adds up to what others have more
     CASE
         WHEN events.at_ns >= events.step_end_ns THEN NULL
-        WHEN counted.quarter = 4 THEN events.ns / counted.quarter_steps
-        WHEN counted.quarter = 1 THEN -events.ns / counted.quarter_steps
+        WHEN events.quarter = 4 THEN events.ns / events.quarter_steps
+        WHEN events.quarter = 1 THEN -events.ns / events.quarter_steps
     END AS growth_ns, -- [ns] of a mean step of the last quarter, negative of the first: adds up to what it has more
     CASE WHEN events.at_ns < events.part_end_ns THEN CAST(events.part AS VARCHAR) END
         AS part, -- what the training thread did: data_wait, forward, ..., or unknown
@@ -341,7 +346,7 @@ SELECT
     lines.own, -- whether the line is of the user's own code
     lines.python, -- whether Python's code is in the stack
     events.id -- number of the stack
-FROM evaluated AS events
+FROM classed AS events
 JOIN stack_lines AS lines ON lines.id = events.id
 LEFT JOIN _module_stacks AS modules ON modules.id = events.id
 LEFT JOIN _own_stacks AS own ON own.id = events.id
@@ -349,17 +354,8 @@ LEFT JOIN _calling_stacks AS calling ON calling.id = events.id
 LEFT JOIN told_apart ON told_apart.thread = events.train_thread
 LEFT JOIN serving ON serving.recording = events.recording AND serving.train_pid = events.train_pid
 LEFT JOIN meanwhile ON meanwhile.number = events.number
-LEFT JOIN counted
-    ON counted.recording = events.recording
-    AND counted.pid = events.train_pid
-    AND counted.tid = events.train_tid
-    AND counted.step = events.step
 LEFT JOIN callers
     ON callers.recording = events.recording
     AND callers.train_pid = events.train_pid
     AND callers.id = events.id
-    AND events.thread = 'training'
-    AND callers.step_class = CASE
-        WHEN events.evaluates THEN 'evaluation'
-        WHEN events.at_ns < events.step_end_ns THEN counted.step_class
-    END
+    AND callers.line_class = events.line_class

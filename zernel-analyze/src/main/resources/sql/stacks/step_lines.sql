@@ -9,9 +9,8 @@ CREATE VIEW step_lines AS
 WITH
     constants AS (
         SELECT
-            0.9 AS as_good_as_all, -- of a line's time, in one call
+            0.9 AS as_good_as_all, -- of a line's time, in one call, or from one line that leads to it
             0.1 AS worth_a_word, -- the same, less of which says nothing
-            0.9 AS one_caller, -- the same, from one line, from which on others say nothing
             0.8 AS trunk_share, -- the same, in a function that a call leads to, which then says as little as the call
             0.15 AS branch_share -- the same, in one that is worth a word
     ),
@@ -42,7 +41,7 @@ WITH
         FROM called_from
         CROSS JOIN constants
         GROUP BY recording, pid, tid, line
-        HAVING max(caller_ns) < any_value(constants.one_caller) * any_value(line_ns)
+        HAVING max(caller_ns) < any_value(constants.as_good_as_all) * any_value(line_ns)
     ),
     calls AS (
         SELECT
@@ -89,35 +88,42 @@ WITH
     -- Functions in which most of the time of a line is are its trunk; the first ones beyond are the branches.
     functions AS (
         SELECT
-            calls.recording,
-            calls.pid,
-            calls.tid,
-            calls.line,
-            calls.id,
-            calls.ns,
+            stacks.recording,
+            stacks.pid,
+            stacks.tid,
+            stacks.line,
+            stacks.id,
+            stacks.ns,
             inside.function,
             inside.depth,
-            sum(calls.ns) OVER (PARTITION BY calls.recording, calls.pid, calls.tid, calls.line, inside.function)
+            sum(stacks.ns) OVER (PARTITION BY stacks.recording, stacks.pid, stacks.tid, stacks.line, inside.function)
                 >= constants.trunk_share * lines.ns AS trunk,
             lines.ns AS line_ns
-        FROM calls
+        FROM (SELECT recording, pid, tid, line, id, sum(ns) AS ns FROM calls GROUP BY ALL) AS stacks
         CROSS JOIN constants
         JOIN lines
-            ON lines.recording = calls.recording
-            AND lines.pid = calls.pid
-            AND lines.tid = calls.tid
-            AND lines.line = calls.line
-        JOIN line_calls AS inside ON inside.id = calls.id
+            ON lines.recording = stacks.recording
+            AND lines.pid = stacks.pid
+            AND lines.tid = stacks.tid
+            AND lines.line = stacks.line
+        JOIN line_calls AS inside ON inside.id = stacks.id
         WHERE lines.called_ns >= constants.as_good_as_all * lines.ns
     ),
     firsts AS (
-        SELECT recording, pid, tid, line, id, ns, line_ns, arg_min(function, (depth, function)) AS function
+        SELECT
+            recording,
+            pid,
+            tid,
+            line,
+            any_value(ns) AS ns,
+            any_value(line_ns) AS line_ns,
+            arg_min(function, (depth, function)) AS function
         FROM (
-            SELECT *, max(depth) FILTER (trunk) OVER (PARTITION BY recording, pid, tid, line, id, ns) AS trunk_depth
+            SELECT *, max(depth) FILTER (trunk) OVER (PARTITION BY recording, pid, tid, line, id) AS trunk_depth
             FROM functions
         )
         WHERE NOT trunk AND depth > trunk_depth
-        GROUP BY recording, pid, tid, line, id, ns, line_ns
+        GROUP BY recording, pid, tid, line, id
     ),
     branches AS (
         SELECT recording, pid, tid, line, function, sum(ns) / any_value(line_ns) AS share

@@ -237,6 +237,7 @@ class FindingLinesTest {
             fixture.sample(120 + i * 50, "_worker_loop (/v/site-packages/torch/w.py:300);__getitem__ (/me/data.py:20);blur (/v/site-packages/PIL/f.py:7)");
         }
         fixture.on(200, 207, "pt_data_worker").blocked("wait", "accept4", 100, 400, "serve (/v/site-packages/torch/sharer.py:3)")
+                .on(200, 208, "pt_data_worker").sample(120, "blas_thread_server (libopenblas.so.0)").sample(170, "blas_thread_server (libopenblas.so.0)")
                 .on(200, 200, "pt_data_worker");
         fixture.blocked("wait", "recvfrom", 130, 40, "__getitem__ (/me/data.py:19)")
                 .blocked("wait", "poll", 500, 40, "_worker_loop (/v/site-packages/torch/w.py:280)", "object = 'pipe:[1]'");

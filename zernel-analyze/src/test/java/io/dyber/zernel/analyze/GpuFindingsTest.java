@@ -1004,7 +1004,8 @@ class GpuFindingsTest {
         for (int i = 0; i < 10; i++) {
             waitsForCpu(fixture, i, 100, "python3");
         }
-        fixture.on(100, 102, "python3").sample(100, "Logger.run (/me/log.py:7)");
+        fixture.on(100, 102, "python3").sample(100, "Logger.run (/me/log.py:7)")
+                .on(100, 103, "python3").sample(130, "Condition.wait (/usr/lib/python3.12/threading.py:327)");
         Finding finding = only("cpu_preempted", fixture);
         assertThat(finding.evidence()).contains("; another thread of its process had it 100 % of that time; ");
         assertThat(finding.lines()).singleElement().extracting(FindingLine::text)

@@ -237,6 +237,7 @@ class RankFindingsTest {
         assertThat(finding.evidence())
                 .startsWith("median 40.0 ms, worst 100.0 ms (step 10), every 10 steps; 100 % of the 240.0 ms over the median: ")
                 .contains("; 1 other rank waits for it in 4 slow steps; ");
+        assertThat(finding.advice()).startsWith("look at what it alone does then, while other ranks wait");
     }
 
     @Test

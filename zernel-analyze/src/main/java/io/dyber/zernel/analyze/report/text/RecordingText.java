@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
 /// What a recording is, and what it cannot show.
 public record RecordingText(Page page, Report report) {
     private static final int MOST_NAMES = 4;
+    /// As the recorder words it (`KindStates`), after the state.
     private static final String NOT_LOADED = "waiting: no recorded process has loaded ";
 
     /// Of the time of all CPUs, from which on it is told that the recorder had it.
@@ -239,7 +240,7 @@ public record RecordingText(Page page, Report report) {
         return share < MUCH_TAKEN || share > 1
                 ? ""
                 : ", " + Quantity.percent(share) + " of the time of " + Quantity.counted(cpus, "CPU")
-                        + ": a job that needs all of them took longer by about as much";
+                        + ": a job that needs all of them may have taken longer by as much";
     }
 
     private Optional<Table.Row> systemCalls(long recording) {
