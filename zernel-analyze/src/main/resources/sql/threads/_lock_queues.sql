@@ -2,7 +2,8 @@
 --
 -- A lock that threads compete for is told by who ends the waits: threads that wait for it themselves at other times.
 -- Who waits for work is woken by one who brings it, and does not wait for the same. Threads that meet at a barrier, as
--- those of OpenMP, look the same, so only waits below Python code count, and those for Python's own lock (`gil`).
+-- those of OpenMP, look the same, and so do threads of a pool that wait for its next task, so only waits below Python
+-- code of the user's own count, and those for Python's own lock (`gil`).
 --
 -- needs: events, processes, _python_states, stack_events, stack_lines
 CREATE TABLE _lock_queues AS
@@ -11,7 +12,7 @@ WITH
         SELECT
             20 AS min_waits, -- for a lock
             0.8 AS own_share, -- of them, ended by threads that wait for it themselves
-            0.9 AS python_share -- of those of which the stack is known, below Python code
+            0.9 AS python_share -- of those of which the stack is known, below Python code of the user's own
     ),
     waits AS (
         SELECT
@@ -63,7 +64,7 @@ WITH
             AND stacks.start_ns = waits.from_ns
         JOIN stack_lines AS lines ON lines.id = stacks.id
         GROUP BY waits.recording, waits.pid, waits.addr
-        HAVING count(CASE WHEN lines.python THEN 1 END) >= any_value(constants.python_share) * count(*)
+        HAVING count(CASE WHEN lines.own THEN 1 END) >= any_value(constants.python_share) * count(*)
     ),
     locks AS (
         SELECT woken.recording, woken.pid, woken.addr

@@ -79,6 +79,12 @@ class WithoutStepsTest {
                 "100 % of what is done meanwhile by the thread that has it: cache.py:9 fetch -> recvfrom");
     }
 
+    /// A pool's threads hand the lock of its queue to each other, too, while there is no task.
+    @Test
+    void lockContentionIsSilentForThreadsOfAPoolThatWaitForWork() {
+        assertThat(run("lock_contention", inLine("_worker (/usr/lib/python3.12/concurrent/futures/thread.py:81)", 4096, 0))).isEmpty();
+    }
+
     @Test
     void lockContentionFiresForPythonsLock() {
         RecordingFixture fixture = inLine("get (/me/cache.py:12)", 4096, 900)
