@@ -102,15 +102,19 @@ final class FindingLines {
         }
         sums.values().removeIf(sum -> sum.amount <= 0);
         double all = sums.values().stream().mapToDouble(sum -> sum.amount).sum();
-        return sums.entrySet().stream()
+        List<FindingLine> lines = sums.entrySet().stream()
                 .map(entry -> new FindingLine(
                         what,
                         entry.getValue().amount / all,
                         entry.getKey(),
+                        null,
                         entry.getValue().call(),
                         entry.getValue().fasterWay(),
                         entry.getValue().amount,
                         entry.getValue().count))
+                .sorted(Comparator.comparingDouble(FindingLine::share).reversed())
+                .toList();
+        return LoopLines.together(lines).stream()
                 .sorted(Comparator.comparingDouble(FindingLine::share).reversed())
                 .limit(MOST)
                 .toList();

@@ -81,6 +81,23 @@ class FindingLinesTest {
                 "100 % of what the other thread does meanwhile: feed.py:14 linger -> clock_nanosleep");
     }
 
+    /// A loop of Python: where in it a sample falls says nothing.
+    @Test
+    void linesNearEachOtherInAFunctionThatCallNothingAreOne() {
+        RecordingFixture fixture = steps();
+        for (int i = 0; i < 12; i++) {
+            double at = i * 100;
+            fixture.on(100, 100, "python3").region(NEXT, at, 60)
+                    .sample(at + 10, MAIN + "filterbank (/me/mel.py:17)").sample(at + 30, MAIN + "filterbank (/me/mel.py:19)")
+                    .sample(at + 50, MAIN + (i % 2 == 0 ? "filterbank (/me/mel.py:24)" : "filterbank (/me/mel.py:16)"));
+        }
+        assertThat(lines("data_bound", fixture)).containsExactly(
+                "83 % of the loading: mel.py:17 filterbank (lines 16 to 19)", "17 % of the loading: mel.py:24 filterbank");
+        FindingLine line = fixture.finding("data_bound", folder).lines().getFirst();
+        assertThat(line.amount()).isEqualTo(600e6);
+        assertThat(line.count()).isEqualTo(30);
+    }
+
     /// Of a multiprocessing.Pool: a thread takes results from a pipe, and hands them over.
     @Test
     void blockedOnThreadNamesWhatTheProcessDoesThatTheOtherThreadWaitsFor() {

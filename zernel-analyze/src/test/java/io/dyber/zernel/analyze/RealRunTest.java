@@ -214,7 +214,7 @@ class RealRunTest {
         return new Finding(
                 plain.name(), plain.title(), plain.subject(), plain.value(), plain.unit(), plain.severity(), plain.lostMillisPerStep(),
                 plain.maxSpeedup(), plain.evidence(), plain.advice(), plain.nextCommand(), plain.more(),
-                Stream.of(lines).map(line -> new FindingLine("the loading", 0.5, line, null, null, 1, 1)).toList());
+                Stream.of(lines).map(line -> new FindingLine("the loading", 0.5, line, null, null, null, 1, 1)).toList());
     }
 
     private static Finding unexplained(double lost) {

@@ -37,7 +37,7 @@ class FindingsTextTest {
     }
 
     private static FindingLine line(double share, String place) {
-        return new FindingLine("the time", share, place, null, null, 1e9 * share, 10);
+        return new FindingLine("the time", share, place, null, null, null, 1e9 * share, 10);
     }
 
     private static Finding finding(String name, FindingLine... lines) {
