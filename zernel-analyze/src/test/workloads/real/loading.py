@@ -58,6 +58,36 @@ class Tokens:
         return picture
 
 
+class Clicks(Dataset):
+    """A table of features, whose rows are the samples."""
+
+    def __init__(self, count, by_row):
+        import numpy
+        import pandas
+
+        random = numpy.random.default_rng(3)
+        self.frame = pandas.DataFrame(random.random((count, 40), numpy.float32)).assign(label=random.integers(2, size=count))
+        self.features = None if by_row else torch.from_numpy(self.frame.drop(columns="label").to_numpy())
+        self.labels = torch.from_numpy(self.frame["label"].to_numpy())
+
+    def __len__(self):
+        return len(self.frame)
+
+    def __getitem__(self, index):
+        if self.features is None:
+            row = self.frame.iloc[index]  # planted: frame-item
+            return torch.tensor(row.iloc[:-1].to_numpy("float32")), int(row.iloc[-1])  # planted: frame-item
+        return self.features[index], int(self.labels[index])
+
+
+def frame_item(run):
+    """Each sample is taken from a DataFrame as a Series of its own."""
+    torch.manual_seed(3)
+    model = nn.Sequential(nn.Linear(40, 1024), nn.ReLU(), nn.Linear(1024, 1024), nn.ReLU(), nn.Linear(1024, 2))
+    clicks = Clicks(run.steps * 64, run.planted and not run.advice)
+    fit(run, DataLoader(clicks, 64), model)
+
+
 class Remote(Dataset):
     """Samples of a store behind a network; each worker has a connection of its own."""
 

@@ -98,6 +98,29 @@ class FindingLinesTest {
         assertThat(line.count()).isEqualTo(30);
     }
 
+    @Test
+    void adviceBeginsWithWhatLinesWithHalfOfTheTimeSayIsFaster() {
+        String usual = "the recording does not show the workers; record them too: leave out -p";
+        assertThat(loading("indexing").advice())
+                .isEqualTo("what its line says is faster, where that does the same; else " + usual);
+        assertThat(loading("frame").advice()).isEqualTo(usual);
+    }
+
+    private Finding loading(String file) {
+        RecordingFixture fixture = steps();
+        for (int i = 0; i < 12; i++) {
+            double at = i * 100;
+            fixture.on(100, 100, "python3").region(NEXT, at, 60);
+            for (int sample = 0; sample < 3; sample++) {
+                String read = MAIN + "read (/me/rows.py:" + (4 + 9 * sample) + ")";
+                fixture.sample(at + 10 + 20 * sample, sample == 2
+                        ? read
+                        : read + ";take (/usr/lib/python3.12/site-packages/pandas/core/" + file + ".py:9)");
+            }
+        }
+        return fixture.finding("data_bound", folder);
+    }
+
     /// Of a multiprocessing.Pool: a thread takes results from a pipe, and hands them over.
     @Test
     void blockedOnThreadNamesWhatTheProcessDoesThatTheOtherThreadWaitsFor() {
