@@ -12,6 +12,7 @@ import torch.distributed as dist
 import torch.multiprocessing
 from torch import nn
 from torch.nn.parallel import DistributedDataParallel
+from torch.utils.data import DataLoader, Subset, TensorDataset
 
 from clock import keep_memory
 from training import BATCH, Blur, fit, in_memory, network, pictures, sgd
@@ -66,6 +67,32 @@ def ragged(run, rank):
     lengths = random.Random(rank if run.planted else 7)
     fit(run, (one for _ in range(run.steps) for one in in_memory(replace(run, steps=1), lengths.choice([8, 32, 128]))),
         parallel(network(16)))
+
+
+def ddp_evaluation(run):
+    """Every 30 steps rank 0 evaluates all held-out batches while rank 1 waits; without the cause each has a half of them."""
+    together(run, evaluated)
+
+
+def evaluated(run, rank):
+    model = parallel(network(16))
+    held_out = TensorDataset(torch.rand(60 * BATCH, 3, 32, 32), torch.arange(60 * BATCH) % 10)
+    mine = held_out if run.planted else Subset(held_out, range(rank, 60 * BATCH, 2))
+    steps = iter(range(1, run.steps + 1))
+
+    def evaluate():
+        if next(steps) % 30 == 0:
+            right = torch.zeros(1)
+            if rank == 0 or not run.planted:
+                model.eval()
+                with torch.no_grad():
+                    for inputs, labels in DataLoader(mine, BATCH):
+                        right += (model.module(inputs).argmax(1) == labels).sum()  # planted: evaluated
+                model.train()
+            dist.all_reduce(right)
+
+    shown = TensorDataset(torch.rand(run.steps * BATCH, 3, 32, 32), torch.arange(run.steps * BATCH) % 10)
+    fit(run, DataLoader(shown, BATCH), model, after_step=evaluate)
 
 
 def ddp_large(run):

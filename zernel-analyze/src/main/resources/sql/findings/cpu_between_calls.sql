@@ -68,7 +68,7 @@ LEFT JOIN _module_stacks AS modules ON modules.id = samples.id
 LEFT JOIN _tracer_stacks AS tracers ON tracers.id = samples.id
 GROUP BY samples.recording, samples.pid, samples.tid;
 
--- Much of each step is work on the CPU outside loading, forward and backward pass, and optimizer.
+-- Much of each step is work on the CPU outside loading, operators of the passes, and optimizer.
 --
 -- The training thread runs Python between its recorded calls. Typical is making batches in the loop, collating,
 -- logging, metrics. Counted is the median step, so that single stalls do not count (slow_steps, gc_stall). In a loop
@@ -78,12 +78,12 @@ GROUP BY samples.recording, samples.pid, samples.tid;
 -- is a range, and what is taken for the loss assumes three quarters. Whether the rest can be given to another
 -- process, made cheaper or left out, only its author knows. A profiler, debugger or measurement of coverage that
 -- follows each call of Python is named: its own code is a small part of what it costs, as it also keeps the
--- interpreter from its short ways. Where anomaly detection is on, it looks
--- for NaN in the backward pass, too, which no sample tells apart: at most, that is all of it.
+-- interpreter from its short ways.
 -- Does not apply to jobs that launch work on a GPU (host_bound), where time off the CPU was not recorded, to one late
--- rank of several (nccl_straggler), nor to steps in which it is below a millisecond, which any loop in Python has.
+-- rank of several (nccl_straggler), where half of it is what anomaly detection does (anomaly_detection), nor to steps
+-- in which it is below a millisecond, which any loop in Python has.
 --
--- needs: _between_calls, _forward_samples, _lateness, _shared_lines
+-- needs: _between_calls, _forward_samples, _anomaly_samples, _lateness, _shared_lines
 -- severity: high from 25 % of step time, else medium
 -- hint: py-spy record --pid PID, or torch.profiler.record_function("...") around the suspects, names it
 -- lines: that work WHERE works AND NOT in_forward
@@ -98,7 +98,8 @@ WITH
             0.75 AS forward_share, -- the same, usually
             1.5 AS forward_share_most, -- the same, at most: attention with dropout on a CPU
             5 AS min_tenths, -- tenths of the time with samples in what follows the calls of Python: it was left on
-            0.3 AS library_share, -- of the samples, from which on Python's standard library in modules is the cause
+            0.5 AS anomaly_share, -- of the samples that are no forward pass, those that format stacks of operators
+            0.5 AS own_share, -- of the samples that are no forward pass, those in Python of its own in modules
             0.5 AS late_share, -- of what is lost, by which a rank is late
             20 AS min_samples, -- of work in no call, to tell the forward pass from the rest
             2 AS deviations -- standard deviations that such a share may be wrong
@@ -168,9 +169,7 @@ WITH
             *,
             between_ns - forward_ns AS lost_ns,
             between_ns - least_forward_ns AS left_ns,
-            between_ns - most_forward_ns AS least_ns,
-            coalesce(in_library >= library_share * samples AND library_file IN ('traceback.py', 'linecache.py'), FALSE)
-                AS anomalies
+            between_ns - most_forward_ns AS least_ns
         FROM forwards
         CROSS JOIN thresholds
     )
@@ -181,8 +180,7 @@ SELECT
     lost_ns AS part_ns, -- [ns] shown as share of step time
     step_ns, -- [ns] step
     lost_ns, -- [ns] on the CPU in no call, without the forward pass
-    left_ns + CASE WHEN anomalies THEN backward_ns ELSE 0 END
-        AS bound_ns, -- [ns] saved at most, when there is no such work, nor what looks for NaN in the backward pass
+    left_ns AS bound_ns, -- [ns] saved at most, when there is no such work
     CASE WHEN tracer IS NOT NULL THEN severity_of(lost_ns / step_ns) END
         AS severity, -- by all of it, where its own code is a small part of what something costs
     CASE WHEN tracer IS NULL THEN least_ns ELSE least(tracer_ns, least_ns) END
@@ -213,12 +211,6 @@ SELECT
             ELSE ''
         END
         || CASE
-            WHEN anomalies THEN format(
-                'it also looks for NaN in each gradient, which may be up to all {} of backward; ', ms(backward_ns)
-            )
-            ELSE ''
-        END
-        || CASE
             WHEN tracer IS NOT NULL THEN format(
                 '{} samples, {}, are in {}, which follows each call of Python and makes all of them slower; ',
                 in_tracer, ms(tracer_ns), tracer
@@ -234,14 +226,17 @@ SELECT
         WHEN tracer IS NOT NULL
             THEN format('leave out {}, which is on all along, and see what is left; profile some steps and no more',
                 tracer)
-        WHEN anomalies
-            THEN 'leave out what formats a stack for each operator: torch.autograd.set_detect_anomaly(True)'
+        WHEN in_own >= thresholds.own_share * (costs.samples - in_forward)
+            THEN 'make what its lines do once, and keep it (register_buffer), where it is the same in each step, or '
+                || 'of whole tensors, by operators; what hooks do, only in some steps'
         ELSE 'make what its lines do cheaper or rarer, or do it in another process; what prepares batches, in '
             || 'DataLoader workers; where no line is told, py-spy or record_function finds it'
     END AS advice, -- what to try
     'zernel-analyze sql {} "FROM thread_states"' AS next_command -- to see more
 FROM costs
 LEFT JOIN _lateness USING (recording, pid)
+LEFT JOIN (SELECT recording, pid, tid, in_torch, in_no_call FROM _anomaly_samples) AS detected
+    USING (recording, pid, tid)
 LEFT JOIN _shared_lines AS shared USING (recording, pid, tid)
 CROSS JOIN thresholds
 WHERE steps >= thresholds.min_steps
@@ -249,3 +244,7 @@ WHERE steps >= thresholds.min_steps
     AND lost_ns >= thresholds.min_share * step_ns
     AND lost_ns >= thresholds.min_ns
     AND (late_ns >= thresholds.late_share * lost_ns) IS NOT TRUE
+    AND (
+        detected.in_torch > 0
+        AND detected.in_no_call >= thresholds.anomaly_share * (costs.samples - costs.in_forward)
+    ) IS NOT TRUE

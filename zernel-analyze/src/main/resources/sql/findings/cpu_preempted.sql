@@ -84,7 +84,8 @@ SELECT
             ELSE 'give the work of the other thread to a process with a CPU of its own, or do it less often'
         END
         WHEN 'started'
-            THEN 'the training starts these programs itself: with nice, on CPUs of their own (taskset), or less often'
+            THEN 'start fewer of these programs, or less often: the training starts them itself; or give them CPUs of '
+                || 'their own (taskset), or nice them'
         WHEN 'workers' THEN 'fewer data workers, or more CPUs: the workers take those of the training thread'
         WHEN 'ranks' THEN CASE
             WHEN runs.pools

@@ -154,8 +154,8 @@ SELECT
                 THEN format('make the samples cheaper: num_workers={} would keep up, but no CPU core is free',
                     workers_needed)
             WHEN useful_unbound_ns IS NULL
-                THEN format('make the samples cheaper: num_workers={} would keep up, but with the CPUs there are {} '
-                    || 'would save {} at most', workers_needed, workers_useful, ms(few_ns))
+                THEN format('make the samples cheaper: num_workers={} would keep up, but on the CPUs there are '
+                    || 'num_workers={} would save {} at most', workers_needed, workers_useful, ms(few_ns))
             WHEN loads_in_process THEN format(
                 'let it run on more CPUs (taskset, numactl, OMP_PROC_BIND or a cpuset binds it), with num_workers={}',
                 workers_needed

@@ -77,7 +77,8 @@ SELECT
         WHEN waits.other_pid IS NULL OR other_share < one
             THEN 'give the training CPUs of its own (taskset, cpusets), or run it while less else runs on the machine'
         WHEN started
-            THEN 'the training starts this program itself: with nice, on CPUs of its own (taskset), or less often'
+            THEN 'start fewer of these programs, or less often: the training starts them itself; or give them CPUs of '
+                || 'their own (taskset), or nice them'
         WHEN other_pids > 1 THEN 'keep them apart: taskset or cpusets, or nice them, or move them to another machine'
         ELSE format('keep the two apart: taskset or cpusets for pid {}, or nice it, or move it to another machine',
             other_pid)

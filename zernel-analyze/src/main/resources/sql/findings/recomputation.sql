@@ -36,7 +36,7 @@ WHERE NOT EXISTS (
 -- needs: _between_calls, _step_samples, _recomputing_stacks, _operator_times, _step_spans, _trained, events
 -- severity: high from 25 % of step time, medium from 10 %
 -- hint: zernel-analyze stacks shows the whole stacks; flame graphs do, too
--- lines: the passes again WHERE thread = 'training' AND id IN (SELECT id FROM _recomputing_stacks)
+-- lines: the second forward passes WHERE thread = 'training' AND id IN (SELECT id FROM _recomputing_stacks)
 WITH
     thresholds AS (
         SELECT

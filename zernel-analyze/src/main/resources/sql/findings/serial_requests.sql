@@ -56,10 +56,11 @@ HAVING bool_or(asks OR serves);
 -- not in it, nor are clients that have no Python of their own (psycopg2).
 -- Does not apply to servers, which wait for others while they answer, to clients whose waits are for work, as of
 -- queues, nor to training, whose waits other findings count (too_few_workers, blocked_on_process). Where a server is
--- in the same recording, the program may be there to measure it: severity is medium at most.
+-- in the same recording, the program may be there to measure it: severity is medium at most, and low where it does
+-- next to nothing else.
 --
 -- needs: stack_events, _request_stacks, _working_threads
--- severity: high from 25 % of the time that these threads work, else medium
+-- severity: high from 25 % of the time that these threads work, else medium; less beside a server
 -- hint: `ss -tp` names the servers that a running process is connected to
 -- lines: the time of requests WHERE thread = 'process' AND id IN (SELECT id FROM _request_stacks WHERE asks)
 WITH
@@ -128,7 +129,11 @@ SELECT
     pid, -- process
     round(100 * share, 1) AS value, -- percent of the time that its threads work
     '% of its time waiting for replies' AS unit, -- unit of value
-    CASE WHEN serving.recording IS NULL THEN severity_of(share) ELSE 'medium' END AS severity, -- high or medium
+    CASE
+        WHEN serving.recording IS NULL THEN severity_of(share)
+        WHEN max_speedup IS NULL THEN 'low'
+        ELSE 'medium'
+    END AS severity, -- high, medium or low
     max_speedup, -- of the time that it works, if all requests went on beside the rest; NULL if that is next to nothing
     format('{:.2f} s of {:.2f} s in {:,} waits for replies, {} each, {:.1f} at once; ',
         wait_ns / 1e9, wall_s, waits, ms(wait_ns / waits), at_once)

@@ -1,4 +1,4 @@
--- A call takes much of the time that has a faster way. It is one that is slow by how it works, whatever it is given.
+-- A call that has a faster way takes much of the time. It is one that is slow by how it works, whatever it is given.
 --
 -- By samples in calls of the view known_calls: of the training thread in steps of training, and of processes without
 -- steps those of the threads that compute most. The line says what is faster; whether that does the same for the

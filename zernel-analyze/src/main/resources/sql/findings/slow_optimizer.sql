@@ -29,6 +29,7 @@ WITH
             0.25 AS most_around, -- of these, around operators or in Python, where parameters are large
             50 AS many_launches, -- in the optimizer of a step, from which on they are worth a word
             50 AS many_operators, -- in that of a step on a CPU, by a trace: a fused one has two for all parameters
+            0.5 AS sparse_share, -- of the optimizer's time, from which on it is one for sparse gradients
             0.05 AS min_dense_share -- of the optimizer's time, that embeddings take to make their gradients
     ),
     held_up AS (
@@ -136,10 +137,19 @@ WITH
             events.pid,
             events.tid,
             events.ts_ns AS from_ns,
-            events.ts_ns + events.dur_ns AS until_ns
+            events.ts_ns + events.dur_ns AS until_ns,
+            contains(events.name, '#SparseAdam.') AS sparse
         FROM _rare_events AS events
         JOIN costs ON costs.recording = events.recording AND costs.pid = events.pid AND costs.tid = events.tid
         WHERE events.kind = 'region' AND events.name LIKE 'Optimizer.step#%' AND events.dur_ns > 0
+    ),
+    sparse AS (
+        SELECT calls.recording, calls.pid, calls.tid
+        FROM calls
+        CROSS JOIN thresholds
+        GROUP BY calls.recording, calls.pid, calls.tid
+        HAVING sum(CASE WHEN calls.sparse THEN calls.until_ns - calls.from_ns ELSE 0 END)
+            >= any_value(thresholds.sparse_share) * sum(calls.until_ns - calls.from_ns)
     ),
     optimizers AS (
         SELECT calls.recording, calls.pid, calls.from_ns, calls.until_ns, steps.step
@@ -237,7 +247,7 @@ SELECT
             ELSE ''
         END
         || CASE
-            WHEN around_share IS NOT NULL
+            WHEN around_share IS NOT NULL AND sparse.pid IS NULL
                 THEN format('{} of {} samples in it are in operators, so parameters are large; ',
                     pct(1 - around_share), samples)
             ELSE ''
@@ -258,6 +268,10 @@ SELECT
             ELSE ''
         END AS evidence, -- what it rests on
     CASE
+        WHEN sparse.pid IS NOT NULL
+            THEN 'SparseAdam sorts the rows of each batch and reads two more numbers for each of theirs: SGD for the '
+                || 'embeddings, which keeps none, where the model learns as well; or step less often: accumulate '
+                || 'gradients'
         WHEN around_share IS NOT NULL OR traced.dense_ns IS NOT NULL
             THEN 'sparse=True with SparseAdam for large embeddings, so that only the rows of a batch are updated, '
                 || 'unless a table is the output layer too; else fused=True, which goes through the memory once; or '
@@ -275,6 +289,7 @@ CROSS JOIN thresholds
 LEFT JOIN counted USING (recording, pid)
 LEFT JOIN worked USING (recording, pid)
 LEFT JOIN traced USING (recording, pid)
+LEFT JOIN sparse USING (recording, pid, tid)
 LEFT JOIN (SELECT DISTINCT recording, pid, on_gpu FROM phase_words) AS words USING (recording, pid)
 WHERE lost_ns > 0
     AND (

@@ -455,8 +455,9 @@ SELECT
         WHEN late_pid IS NOT NULL
             THEN 'look at what only the late rank does then: evaluation, checkpoints, logging; do that less often'
         WHEN phase = 'rollouts'
-            THEN 'nothing, if environments have to take that long; else more of them at once (gymnasium.vector, '
-                || 'SubprocVecEnv), and the policy for all of them in one batch'
+            THEN 'nothing, if environments have to take that long; else the policy for several of them in one batch '
+                || '(gymnasium.vector): in processes of their own (SubprocVecEnv) where a step of one takes '
+                || 'milliseconds, in this one (DummyVecEnv) where it takes less than a message to a process'
         WHEN phase = 'besides'
             THEN 'look at what is computed besides training: evaluation, samples, metrics that are read'
         WHEN phase = 'DataLoading'

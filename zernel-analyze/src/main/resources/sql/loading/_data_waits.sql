@@ -62,7 +62,7 @@ LEFT JOIN off ON off.recording = threads.recording AND off.pid = threads.pid AND
 --
 -- Of threads with data workers, only the time off the CPU is of use. A page fault that waits for storage is recorded
 -- from its begin to the end of the wait; what else its page costs, and those after it that find their pages read
--- ahead, are samples of the same call in the same line.
+-- ahead, are samples of the same call in the same line, if most of that call's time is in such faults.
 --
 -- needs: events, training_threads, data_wait, stack_events, stack_lines, _off_cpu_steps, _launching_threads
 -- needs: _role_waits
@@ -122,23 +122,26 @@ WITH
         JOIN stack_lines AS lines ON lines.id = events.id
         WHERE events.kind = 'sample' OR events.name = 'page_fault'
     ),
-    faulting AS (
-        SELECT samples.recording, samples.pid, samples.tid, sum(samples.ns) AS fault_ns
-        FROM placed AS samples
-        SEMI JOIN placed AS faults
-            ON faults.recording = samples.recording
-            AND faults.pid = samples.pid
-            AND faults.tid = samples.tid
-            AND faults.line = samples.line
-            AND faults.called = samples.called
-            AND faults.name = 'page_fault'
+    mapped AS (
+        SELECT
+            placed.recording,
+            placed.pid,
+            placed.tid,
+            sum(CASE WHEN placed.kind = 'sample' THEN placed.ns ELSE 0 END) AS sampled_ns
+        FROM placed
         ASOF JOIN data_wait
-            ON data_wait.recording = samples.recording
-            AND data_wait.pid = samples.pid
-            AND data_wait.tid = samples.tid
-            AND data_wait.start_ns <= samples.middle_ns
-        WHERE samples.kind = 'sample' AND samples.middle_ns < data_wait.start_ns + data_wait.dur_ns
-        GROUP BY ALL
+            ON data_wait.recording = placed.recording
+            AND data_wait.pid = placed.pid
+            AND data_wait.tid = placed.tid
+            AND data_wait.start_ns <= placed.middle_ns
+        WHERE placed.middle_ns < data_wait.start_ns + data_wait.dur_ns AND placed.called IS NOT NULL
+        GROUP BY placed.recording, placed.pid, placed.tid, placed.line, placed.called
+        HAVING sum(CASE WHEN placed.name = 'page_fault' THEN placed.ns ELSE 0 END) > sampled_ns
+    ),
+    faulting AS (
+        SELECT recording, pid, tid, sum(sampled_ns) AS fault_ns
+        FROM mapped
+        GROUP BY recording, pid, tid
     ),
     spans AS (
         SELECT

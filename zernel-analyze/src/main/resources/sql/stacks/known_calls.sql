@@ -111,7 +111,8 @@ FROM (
         ('polars', 'series.py', '(^|\.)map_elements\b', 'Expr.map_elements', 'expressions on whole columns'),
         -- PyTorch
         ('torch', 'rnn.py', '(LSTM|GRU|RNN)Cell\.forward$', 'cells of recurrent layers',
-            'nn.LSTM, nn.GRU or nn.RNN, given the whole sequence: one call instead of one for each of its places'),
+            'where its inputs are known beforehand, nn.LSTM, nn.GRU or nn.RNN, given the whole sequence: one call '
+            'instead of one for each of its places'),
         ('torch', '_tensor_str.py', '.', 'tensors as text',
             'item() of what is of interest, not in each step; in logging, %s and arguments instead of f-strings'),
         ('torch', '_tensor.py', '(^|\.)(__iter__|__contains__)$', 'iterating over a tensor',

@@ -66,8 +66,8 @@ GROUP BY recording, pid, tid;
 -- The time counts, too, in which the thread has a CPU and waits there for threads of its pool that have none; at most,
 -- all that it has one while they have none. Where programs beside the job have the CPUs, at most it is all time without
 -- one, whoever has it: without these programs, the recorder has a CPU of its own, too. Where the threads of the process
--- have CPUs enough and still take turns, and the recorder had the thread's CPU for longer than they, it is the recorder
--- that leaves them too few, and what they cost each other is its cost, too.
+-- are no more than the CPUs and still take turns, others have the rest: data workers, other programs, the recorder. If
+-- these had the thread's CPU, too, what its own threads cost each other is not counted: fewer of them would not help.
 --
 -- needs: preemption, processes, worker_crews, recordings, host_usage, gpu_busy, _pool_waits
 -- digest: kept
@@ -76,6 +76,7 @@ WITH
     constants AS (
         SELECT
             0.5 AS others_share, -- part of the time in which other processes were seen on the CPU
+            0.5 AS beside_share, -- of the time in which its own threads had the CPU, for which others had it
             0.5 AS limited_share, -- of the periods of the cgroup's quota, in which it was used up
             0.5 AS beside_cpus, -- CPUs that programs beside the job use, from which on they squeeze it
             0.25 AS idle_cpus -- CPUs that nothing uses, from which on they do not
@@ -96,13 +97,16 @@ WITH
                     AND preemption.others_ns + preemption.threads_ns >= constants.others_share * preemption.runq_ns,
                 FALSE
             ) AS squeezed,
-            preemption.others_ns >= constants.others_share * preemption.runq_ns AS others,
             NOT limited
                 AND NOT squeezed
                 AND preemption.crowd < coalesce(usage.allowed_cpus, recordings.cpus, 1)
                 AND preemption.holder = 'threads'
-                AND preemption.recorder_ns > 0
-                AND preemption.recorder_ns >= preemption.threads_ns AS by_recorder
+                AND preemption.others_ns + preemption.workers_ns + preemption.recorder_ns
+                    >= constants.beside_share * preemption.threads_ns AS turns,
+            preemption.runq_ns - preemption.recorder_ns - CASE WHEN turns THEN preemption.threads_ns ELSE 0 END
+                AS left_ns,
+            preemption.others_ns >= constants.others_share * CASE WHEN turns THEN left_ns ELSE preemption.runq_ns END
+                AND preemption.others_ns > 0 AS others
         FROM preemption
         CROSS JOIN constants
         LEFT JOIN host_usage AS usage ON usage.recording = preemption.recording AND usage.pid = preemption.pid
@@ -115,15 +119,14 @@ WITH
             held.*,
             (held.others OR held.squeezed) AND NOT held.limited AS by_others,
             held.wall_ns / held.steps AS step_ns,
-            (coalesce(pools.waited_ns, 0) - CASE WHEN held.by_recorder THEN coalesce(pools.own_waited_ns, 0) ELSE 0 END)
+            (coalesce(pools.waited_ns, 0) - CASE WHEN held.turns THEN coalesce(pools.own_waited_ns, 0) ELSE 0 END)
                 / held.steps AS pool_ns,
-            (coalesce(pools.beside_ns, 0) - CASE WHEN held.by_recorder THEN coalesce(pools.own_beside_ns, 0) ELSE 0 END)
+            (coalesce(pools.beside_ns, 0) - CASE WHEN held.turns THEN coalesce(pools.own_beside_ns, 0) ELSE 0 END)
                 / held.steps AS beside_ns,
             CASE
                 WHEN held.squeezed AND NOT held.limited THEN held.others_ns + held.threads_ns
                 WHEN held.others AND NOT held.limited THEN held.others_ns
-                WHEN held.by_recorder THEN held.runq_ns - held.recorder_ns - held.threads_ns
-                ELSE held.runq_ns - held.recorder_ns
+                ELSE held.left_ns
             END / held.steps AS delay_ns
         FROM held
         LEFT JOIN _pool_waits AS pools
@@ -140,8 +143,8 @@ WITH
                     + delays.beside_ns,
                 busy.most_idle_ns
             ) AS bound_ns,
-            -- Without that of the recorder, as what is lost.
-            nullif(delays.runq_ns - delays.recorder_ns, 0) AS told_ns,
+            -- As what is lost.
+            nullif(delays.left_ns, 0) AS told_ns,
             busy.idle_ns,
             busy.least_idle_ns
         FROM delays
@@ -166,13 +169,17 @@ SELECT
     costs.squeezed AND NOT costs.limited
         AS squeezed, -- whether its own threads took turns, as programs beside the job left too few CPUs: theirs, too
     costs.beside_cpus, -- mean CPUs that these programs used; NULL where that was not measured
-    costs.holder, -- who had it most: threads (own), workers, ranks, started, others, nobody or unknown; or recorder
+    CASE WHEN costs.turns THEN costs.beside_holder ELSE costs.holder END
+        AS holder, -- who had it most: threads (own), workers, ranks, started, others, nobody or unknown; or recorder
     costs.holder = 'threads' AND costs.crowd >= coalesce(costs.allowed_cpus, recordings.cpus, 1)
         AS crowded, -- whether threads of its own had it that are more than the CPUs
-    costs.holder_ns / costs.told_ns AS holder_share, -- share of the time without a CPU in which they had it, 0 to 1
-    costs.top_pid, -- the process of these that had it longest
-    costs.top_comm, -- its name
-    costs.top_ns / costs.told_ns AS top_share, -- share of the time without a CPU in which it had it, 0 to 1
+    CASE WHEN costs.turns THEN costs.beside_holder_ns ELSE costs.holder_ns END / costs.told_ns
+        AS holder_share, -- share of the time without a CPU in which they had it, 0 to 1
+    CASE WHEN costs.turns THEN costs.beside_top_pid ELSE costs.top_pid END
+        AS top_pid, -- the process of these that had it longest
+    CASE WHEN costs.turns THEN costs.beside_top_comm ELSE costs.top_comm END AS top_comm, -- its name
+    CASE WHEN costs.turns THEN costs.beside_top_ns ELSE costs.top_ns END / costs.told_ns
+        AS top_share, -- share of the time without a CPU in which it had it, 0 to 1
     costs.nobody_ns / costs.told_ns AS nobody_share, -- share of that time in which nobody had it, 0 to 1
     coalesce(own.threads, 1) AS threads, -- threads of the process, with events
     coalesce(crews.at_once, 0) AS workers, -- data workers of it at once
@@ -186,7 +193,8 @@ SELECT
     costs.other_started, -- whether the training started these itself
     costs.other_ns / nullif(costs.others_ns, 0)
         AS other_share, -- share of the time in which such processes had it, in which it was those of that name, 0 to 1
-    costs.threads_ns / costs.told_ns AS threads_share, -- share in which other threads of its own process had it, 0 to 1
+    CASE WHEN costs.turns THEN 0 ELSE costs.threads_ns / costs.told_ns END
+        AS threads_share, -- share in which other threads of its own process had it, 0 to 1; 0 where that is not counted
     costs.others_ns / costs.runq_ns AS others_share, -- share of the time in which such processes had it, 0 to 1
     recordings.cpus -- CPUs of the machine
 FROM costs

@@ -213,13 +213,10 @@ WITH
             recording,
             pid,
             training_tid,
-            arg_max(holder, told_ns) AS holder,
-            arg_max(runq_ns, told_ns) AS holder_ns,
-            arg_max_null(top_pid, told_ns) AS top_pid,
-            arg_max_null(top_comm, told_ns) AS top_comm,
-            arg_max_null(top_ns, told_ns) AS top_ns
+            arg_max(one, if(one.holder = 'recorder', 0, one.runq_ns)) AS first,
+            arg_max(one, if(one.holder IN ('recorder', 'threads'), 0, one.runq_ns)) AS beside
         FROM (
-            SELECT *, if(holder = 'recorder', 0, runq_ns) AS told_ns
+            SELECT recording, pid, training_tid, holders AS one
             FROM holders
         )
         GROUP BY ALL
@@ -247,12 +244,19 @@ SELECT
         AS threads_ns, -- [ns] in which other threads of its own process had it
     CAST(coalesce(any_value(crowds.threads), 0) AS BIGINT)
         AS crowd, -- other threads of the process that were short of CPUs, too
-    any_value(most.holder)
+    any_value(most.first.holder)
         AS holder, -- who had it most: threads (own), workers, ranks, started, others, nobody or unknown; or recorder
-    CAST(any_value(most.holder_ns) AS BIGINT) AS holder_ns, -- [ns] of it, in which these had it
-    any_value(most.top_pid) AS top_pid, -- the process of these that had it longest
-    any_value(most.top_comm) AS top_comm, -- its name
-    CAST(coalesce(any_value(most.top_ns), 0) AS BIGINT) AS top_ns, -- [ns] how long
+    CAST(any_value(most.first.runq_ns) AS BIGINT) AS holder_ns, -- [ns] of it, in which these had it
+    any_value(most.first.top_pid) AS top_pid, -- the process of these that had it longest
+    any_value(most.first.top_comm) AS top_comm, -- its name
+    CAST(coalesce(any_value(most.first.top_ns), 0) AS BIGINT) AS top_ns, -- [ns] how long
+    any_value(most.beside.holder) AS beside_holder, -- the same without its own threads: workers, ranks, started, ...
+    CAST(any_value(most.beside.runq_ns) AS BIGINT) AS beside_holder_ns, -- [ns] of it, in which these had it
+    any_value(most.beside.top_pid) AS beside_top_pid, -- the process of these that had it longest
+    any_value(most.beside.top_comm) AS beside_top_comm, -- its name
+    CAST(coalesce(any_value(most.beside.top_ns), 0) AS BIGINT) AS beside_top_ns, -- [ns] how long
+    CAST(coalesce(sum(CASE WHEN held.holder = 'workers' THEN held.runq_ns END), 0) AS BIGINT)
+        AS workers_ns, -- [ns] of it, in which data workers had it
     CAST(coalesce(sum(CASE WHEN held.holder = 'recorder' THEN held.runq_ns END), 0) AS BIGINT)
         AS recorder_ns, -- [ns] in which the recorder had it, which is a cost of recording
     CAST(coalesce(sum(CASE WHEN held.holder = 'nobody' THEN held.runq_ns END), 0) AS BIGINT)

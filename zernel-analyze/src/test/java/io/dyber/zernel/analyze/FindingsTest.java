@@ -509,6 +509,23 @@ class FindingsTest {
         assertThat(run("storage_bound", fixture)).isEmpty();
     }
 
+    /// A library of which a page was read when its function ran for the first time: the call computes.
+    @Test
+    void storageBoundIsSilentForCallsInWhichOnePageWasRead() {
+        String call = "main (/me/train.py:9);eigh (/lib/site-packages/scipy/linalg/_decomp.py:5)";
+        RecordingFixture fixture = recording();
+        for (int i = 0; i < 11; i++) {
+            fixture.region("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", i * 50, 30).region(STEP, i * 50 + 45, 5)
+                    .sample(i * 50 + 28, call);
+        }
+        fixture.blocked("io", "page_fault", 101, 2, call, "bytes = 4096, status = 0, path = '/lib/libopenblas.so'");
+        assertThat(run("storage_bound", fixture)).isEmpty();
+        for (int i = 0; i < 11; i++) {
+            fixture.blocked("io", "page_fault", i * 50 + 3, 24, call, "bytes = 4096, status = 0, path = '/data/rows.bin'");
+        }
+        assertThat(only("storage_bound", fixture).evidence()).contains("; 100 % of loading is reading inside __next__");
+    }
+
     @Test
     void storageBoundIsSilentForReadsOfWorkersThatAreNotBlocked() {
         RecordingFixture fixture = recording().training(11, 15).fork(0, 200).on(200, 200, "pt_data_worker");
@@ -737,6 +754,18 @@ class FindingsTest {
     }
 
     @Test
+    void evaluationSaysThatTheOtherRanksWaitForTheOneThatEvaluates() {
+        Finding finding = only("evaluation", evaluating(5, 0));
+        assertThat(finding.severity()).isEqualTo("medium");
+        assertThat(finding.evidence()).contains("; the other rank evaluates nothing, and waits; ");
+        assertThat(finding.advice()).startsWith("share the evaluation with the other ranks: ");
+        assertThat(run("evaluation", evaluating(5, 5))).hasSize(2).allSatisfy(each -> {
+            assertThat(each.severity()).isEqualTo("low");
+            assertThat(each.advice()).startsWith("evaluate less often");
+        });
+    }
+
+    @Test
     void evaluationIsSilentForLittleOfItAndForScoringAlone() {
         assertThat(run("evaluation", evaluating(1))).isEmpty();
         RecordingFixture scoring = recording();
@@ -746,7 +775,6 @@ class FindingsTest {
         assertThat(run("evaluation", scoring)).isEmpty();
     }
 
-    /// Three epochs of ten steps of 30 ms, each followed by an evaluation of so many batches of 20 ms.
     /// A run goes on where it stopped: 50 batches are loaded for nothing, each for 20 ms less what is done with it.
     private static RecordingFixture resuming(double ms) {
         RecordingFixture fixture = recording();
@@ -777,12 +805,14 @@ class FindingsTest {
         assertThat(only("evaluation", resuming(4)).evidence()).startsWith("1 evaluation of ");
     }
 
-    private static RecordingFixture evaluating(int batches) {
-        RecordingFixture fixture = recording();
+    /// Three epochs of ten steps of 30 ms, each followed by an evaluation of so many batches of 20 ms; in each step the rank waits
+    /// for 1 ms for others.
+    private static void trainAndEvaluate(RecordingFixture fixture, int batches) {
         double at = 0;
         for (int epoch = 0; epoch < 3; epoch++) {
             for (int step = 0; step < 10; step++) {
-                fixture.region(NEXT, at, 5).backward(at + 10, 10).region(STEP, at + 20, 10);
+                fixture.region(NEXT, at, 5).backward(at + 10, 10).event("dist_wait", "Reducer::finalize_backward", at + 18, 1.0, "depth = 0")
+                        .region(STEP, at + 20, 10);
                 at += 30;
             }
             fixture.region(NEXT, at, 0.02); // no more batches to train on
@@ -794,6 +824,19 @@ class FindingsTest {
             fixture.region(NEXT, at, 1); // nor to evaluate
             at += 1;
         }
+    }
+
+    private static RecordingFixture evaluating(int batches) {
+        RecordingFixture fixture = recording();
+        trainAndEvaluate(fixture, batches);
+        return fixture;
+    }
+
+    /// Two ranks, each with an evaluation of its own number of batches.
+    private static RecordingFixture evaluating(int first, int second) {
+        RecordingFixture fixture = recording();
+        trainAndEvaluate(fixture.on(100, 100, "python3"), first);
+        trainAndEvaluate(fixture.on(200, 200, "python3"), second);
         return fixture;
     }
 

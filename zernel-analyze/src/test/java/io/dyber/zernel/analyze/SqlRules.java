@@ -71,6 +71,7 @@ record SqlRules(SqlLibrary library, Database empty, Set<String> tests, Set<Strin
             Map.entry("cpu_preempted", "the thread stands wherever it was when another took the CPU"),
             Map.entry("too_many_threads", "the thread stands wherever it was when another took the CPU"),
             Map.entry("noisy_neighbour", "it is of other programs"),
+            Map.entry("anomaly_detection", "it is switched on in one line, and then in all operators"),
             Map.entry("gpu_shared", "it is of other programs on the GPU"),
             Map.entry("gpu_starved", "a trace has no stacks"),
             Map.entry("late_gpu", "a trace has no stacks"),

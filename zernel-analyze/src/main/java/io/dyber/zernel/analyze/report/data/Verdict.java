@@ -66,8 +66,7 @@ public record Verdict(Kind kind, String sentence, String reason) {
         if (slow.isPresent() && risk.filter(one -> findings.indexOf(one) < findings.indexOf(slow.get())).isEmpty()) {
             String severity = slow.get().severity();
             boolean judged = !severity.equals("high") && PhaseWords.of(report).onCpuOnly();
-            String lines = judged ? " " + CpuWork.known(report) : "";
-            lines += judged && severity.equals("low") ? LongestLines.ofSteps(report) : "";
+            String lines = judged ? " " + CpuWork.known(report) + LongestLines.ofSteps(report) : "";
             return new Verdict(
                     Kind.BOTTLENECK, headline(slow.get()), (risk.map(Verdict::also).orElse("") + lines).strip());
         }

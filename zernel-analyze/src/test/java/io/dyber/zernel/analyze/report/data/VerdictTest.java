@@ -302,6 +302,24 @@ class VerdictTest {
                 .endsWith(" The longest lines of a step are train.py:9 mask -> Tensor.setitem: 41.0 %; train.py:15 Net.forward: 30.0 %.");
     }
 
+    /// What was found may be less than what nobody looks for.
+    @Test
+    void besideAFindingBelowHighSeverityTheLinesOfAStepAreToldToo() {
+        Map<String, Table> sections = Map.of(
+                "step_mean", table(List.of("pid", "steps"), 100L, 50L),
+                "phase_words", table(List.of("phase", "on_gpu"), "GpuCompute", false),
+                "step_lines", tableOf(
+                        List.of("recording", "pid", "tid", "events", "share", "place"),
+                        row(1L, 100L, 100L, 40L, 0.41, "train.py:9 step -> Metric.compute")));
+        String lines = "The longest lines of a step are train.py:9 step -> Metric.compute: 41.0 %.";
+        for (String severity : List.of("low", "medium")) {
+            Finding found = finding("data_bound", "Training waits for data.", severity, 2.0, 1.2);
+            assertThat(new Report(sections, new Diagnosis(List.of(found), List.of())).verdict().reason()).isEqualTo(lines);
+        }
+        Finding high = finding("data_bound", "Training waits for data.", "high", 9.0, 2.0);
+        assertThat(new Report(sections, new Diagnosis(List.of(high), List.of())).verdict().reason()).isEmpty();
+    }
+
     @Test
     void withoutStepsItSaysThatTheRecordingIsIncomplete() {
         Map<String, Table> sections = Map.of("step_mean", table(List.of("pid")), "recordings",
