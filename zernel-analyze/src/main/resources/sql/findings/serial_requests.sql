@@ -56,8 +56,8 @@ HAVING bool_or(asks OR serves);
 -- not in it, nor are clients that have no Python of their own (psycopg2).
 -- Does not apply to servers, which wait for others while they answer, to clients whose waits are for work, as of
 -- queues, nor to training, whose waits other findings count (too_few_workers, blocked_on_process). Where a server is
--- in the same recording, the program may be there to measure it: severity is medium at most, and low where it does
--- next to nothing else.
+-- in the same recording, the program may be there to measure it: severity is medium at most, and low where
+-- servers compute for most of the time that it waits, as then they have no time to answer several at once.
 --
 -- needs: stack_events, _request_stacks, _working_threads
 -- severity: high from 25 % of the time that these threads work, else medium; less beside a server
@@ -69,6 +69,7 @@ WITH
             0.15 AS min_share, -- of the time that its threads work, waiting for replies
             20 AS min_waits, -- for replies
             0.05 AS min_rest, -- of that time, that is left without such calls: with less, a bound says nothing
+            0.5 AS busy_share, -- of the waits, in which servers of the recording compute, so that they are the limit
             1.5 AS most_at_once -- such waits of all processes at once, on average, from the first to the last
     ),
     asked AS (
@@ -91,9 +92,14 @@ WITH
         GROUP BY recording
     ),
     serving AS (
-        SELECT DISTINCT events.recording
-        FROM stack_events AS events
-        JOIN _request_stacks AS stacks ON stacks.id = events.id AND stacks.serves
+        SELECT recording, sum(ns) FILTER (kind = 'sample') AS work_ns
+        FROM stack_events
+        WHERE (recording, pid) IN (
+            SELECT (events.recording, events.pid)
+            FROM stack_events AS events
+            JOIN _request_stacks AS stacks ON stacks.id = events.id AND stacks.serves
+        )
+        GROUP BY recording
     ),
     sums AS (
         SELECT
@@ -131,7 +137,7 @@ SELECT
     '% of its time waiting for replies' AS unit, -- unit of value
     CASE
         WHEN serving.recording IS NULL THEN severity_of(share)
-        WHEN max_speedup IS NULL THEN 'low'
+        WHEN serving.work_ns >= busy_share * wait_ns THEN 'low'
         ELSE 'medium'
     END AS severity, -- high, medium or low
     max_speedup, -- of the time that it works, if all requests went on beside the rest; NULL if that is next to nothing

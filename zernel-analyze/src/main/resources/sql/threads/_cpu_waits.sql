@@ -61,21 +61,63 @@ SELECT
 FROM met
 GROUP BY recording, pid, tid;
 
+-- What pools of threads compute while their process trains, by samples: not where they wait for each other.
+--
+-- Threads of a process that are no training thread, launch for none and run no Python.
+--
+-- needs: stack_events, _stack_frames, _launching_threads, _python_threads, training_threads, steps
+CREATE TABLE _pool_work AS
+WITH
+    trained AS (
+        SELECT recording, pid, min(start_ns) AS start_ns, max(end_ns) AS end_ns
+        FROM steps
+        WHERE step_kind <> 'warmup'
+        GROUP BY recording, pid
+    )
+SELECT
+    samples.recording, -- recording
+    samples.pid, -- process
+    sum(samples.ns) AS work_ns -- [ns] on a CPU, of all threads
+FROM stack_events AS samples
+JOIN trained
+    ON trained.recording = samples.recording
+    AND trained.pid = samples.pid
+    AND trained.start_ns <= samples.middle_ns
+    AND trained.end_ns > samples.middle_ns
+LEFT JOIN _stack_frames AS frames ON frames.id = samples.id AND frames.frame = 0
+ANTI JOIN training_threads AS training
+    ON training.recording = samples.recording
+    AND training.pid = samples.pid
+    AND training.tid = samples.tid
+ANTI JOIN _launching_threads AS launching
+    ON launching.recording = samples.recording
+    AND launching.pid = samples.pid
+    AND launching.tid = samples.tid
+ANTI JOIN _python_threads AS pythons
+    ON pythons.recording = samples.recording
+    AND pythons.pid = samples.pid
+    AND pythons.tid = samples.tid
+WHERE samples.kind = 'sample' AND NOT coalesce(_is_openmp(frames.file), FALSE)
+GROUP BY samples.recording, samples.pid;
+
 -- What it costs that training threads are ready to run and have no CPU, whatever rank is late by it.
 --
 -- The time counts, too, in which the thread has a CPU and waits there for threads of its pool that have none; at most,
 -- all that it has one while they have none. Where programs beside the job have the CPUs, at most it is all time without
 -- one, whoever has it: without these programs, the recorder has a CPU of its own, too. Where the threads of the process
 -- are no more than the CPUs and still take turns, others have the rest: data workers, other programs, the recorder. If
--- these had the thread's CPU, too, what its own threads cost each other is not counted: fewer of them would not help.
+-- these had the thread's CPU, too, what its own threads cost each other is not counted: without its pool, the thread
+-- would do that work itself. It is where the pool does less than half as much as it costs, as where operators are
+-- small, unless the recorder had the CPU for longer than its own threads.
 --
--- needs: preemption, processes, worker_crews, recordings, host_usage, gpu_busy, _pool_waits
+-- needs: preemption, processes, worker_crews, recordings, host_usage, gpu_busy, _pool_waits, _pool_work
 -- digest: kept
 CREATE TABLE _cpu_waits AS
 WITH
     constants AS (
         SELECT
             0.5 AS others_share, -- part of the time in which other processes were seen on the CPU
+            0.5 AS work_share, -- of what turns cost, that a pool computes at least, so that fewer threads do not help
             0.5 AS beside_share, -- of the time in which its own threads had the CPU, for which others had it
             0.5 AS limited_share, -- of the periods of the cgroup's quota, in which it was used up
             0.5 AS beside_cpus, -- CPUs that programs beside the job use, from which on they squeeze it
@@ -101,14 +143,28 @@ WITH
                 AND NOT squeezed
                 AND preemption.crowd < coalesce(usage.allowed_cpus, recordings.cpus, 1)
                 AND preemption.holder = 'threads'
-                AND preemption.others_ns + preemption.workers_ns + preemption.recorder_ns
-                    >= constants.beside_share * preemption.threads_ns AS turns,
+                AND (
+                    preemption.recorder_ns > 0 AND preemption.recorder_ns >= preemption.threads_ns
+                    OR preemption.others_ns + preemption.workers_ns + preemption.recorder_ns
+                            >= constants.beside_share * preemption.threads_ns
+                        AND coalesce(work.work_ns, 0)
+                            >= constants.work_share * (preemption.threads_ns + coalesce(pools.own_waited_ns, 0))
+                ) AS turns,
             preemption.runq_ns - preemption.recorder_ns - CASE WHEN turns THEN preemption.threads_ns ELSE 0 END
                 AS left_ns,
             preemption.others_ns >= constants.others_share * CASE WHEN turns THEN left_ns ELSE preemption.runq_ns END
-                AND preemption.others_ns > 0 AS others
+                AND preemption.others_ns > 0 AS others,
+            coalesce(pools.waited_ns, 0) - CASE WHEN turns THEN coalesce(pools.own_waited_ns, 0) ELSE 0 END
+                AS pool_waited_ns,
+            coalesce(pools.beside_ns, 0) - CASE WHEN turns THEN coalesce(pools.own_beside_ns, 0) ELSE 0 END
+                AS pool_beside_ns
         FROM preemption
         CROSS JOIN constants
+        LEFT JOIN _pool_waits AS pools
+            ON pools.recording = preemption.recording
+            AND pools.pid = preemption.pid
+            AND pools.tid = preemption.tid
+        LEFT JOIN _pool_work AS work ON work.recording = preemption.recording AND work.pid = preemption.pid
         LEFT JOIN host_usage AS usage ON usage.recording = preemption.recording AND usage.pid = preemption.pid
         LEFT JOIN recordings ON recordings.recording = preemption.recording
         WHERE preemption.steps > 0
@@ -119,20 +175,14 @@ WITH
             held.*,
             (held.others OR held.squeezed) AND NOT held.limited AS by_others,
             held.wall_ns / held.steps AS step_ns,
-            (coalesce(pools.waited_ns, 0) - CASE WHEN held.turns THEN coalesce(pools.own_waited_ns, 0) ELSE 0 END)
-                / held.steps AS pool_ns,
-            (coalesce(pools.beside_ns, 0) - CASE WHEN held.turns THEN coalesce(pools.own_beside_ns, 0) ELSE 0 END)
-                / held.steps AS beside_ns,
+            held.pool_waited_ns / held.steps AS pool_ns,
+            held.pool_beside_ns / held.steps AS beside_ns,
             CASE
                 WHEN held.squeezed AND NOT held.limited THEN held.others_ns + held.threads_ns
                 WHEN held.others AND NOT held.limited THEN held.others_ns
                 ELSE held.left_ns
             END / held.steps AS delay_ns
         FROM held
-        LEFT JOIN _pool_waits AS pools
-            ON pools.recording = held.recording
-            AND pools.pid = held.pid
-            AND pools.tid = held.tid
     ),
     costs AS (
         SELECT

@@ -736,10 +736,13 @@ class GpuFindingsTest {
     }
 
     /// Of two CPUs the recorder has one: the training and its pool take turns on the other.
-    private static RecordingFixture takingTurns(double withRecorder, double withOwn) {
+    private static RecordingFixture takingTurns(double withRecorder, double withOwn, int poolSamples) {
         RecordingFixture fixture = recording().training(10, 15).footer("zernel.recording", "{\"cpus\":2,\"recorder_pid\":4242}");
         for (int i = 0; i < 10; i++) {
             fixture.on(100, 107, "python3").event("sched", "off-cpu", i * 50 + 37, 5.0, "runq_ns = 5000000, other_pid = 100, other_comm = 'python3'");
+            for (int sample = 0; sample < poolSamples; sample++) {
+                fixture.sample(i * 50 + 10 + sample, "mkl_blas_sgemm (libtorch_cpu.so)");
+            }
             fixture.on(100, 100, "python3").sample(i * 50 + 40, "main (/train.py:9);[libgomp.so.1]")
                     .event("sched", "off-cpu", i * 50 + 20, withRecorder,
                             "state = 'preempted', runq_ns = " + Math.round(withRecorder * 1e6) + ", other_pid = 4242, other_comm = 'recorder'")
@@ -751,8 +754,15 @@ class GpuFindingsTest {
 
     @Test
     void cpuPreemptedIsSilentForTurnsOfOwnThreadsThatTheRecorderLeavesTooFewCpus() {
-        assertThat(run("cpu_preempted", takingTurns(4, 5))).isEmpty();
-        assertThat(only("cpu_preempted", takingTurns(2, 5)).lostMillisPerStep()).isEqualTo(25.0);
+        assertThat(run("cpu_preempted", takingTurns(6, 5, 0))).isEmpty();
+        assertThat(run("cpu_preempted", takingTurns(4, 5, 1))).isEmpty();
+        assertThat(only("cpu_preempted", takingTurns(2, 5, 1)).lostMillisPerStep()).isEqualTo(25.0);
+    }
+
+    /// Operators are so small that the thread would do them sooner by itself.
+    @Test
+    void cpuPreemptedFiresForTurnsOfAPoolThatComputesLittle() {
+        assertThat(only("cpu_preempted", takingTurns(4, 5, 0)).lostMillisPerStep()).isEqualTo(25.0);
     }
 
     @Test

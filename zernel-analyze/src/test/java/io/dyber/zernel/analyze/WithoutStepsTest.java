@@ -483,14 +483,17 @@ class WithoutStepsTest {
     @Test
     void serialRequestsIsOfMediumSeverityBesideAServer() {
         RecordingFixture fixture = asking(REQUEST, 100).on(200, 200, "python3");
-        for (int i = 0; i < 100; i++) {
-            fixture.sample(i * 20 + 1, "<module> (/me/server.py:3);run (/v/site-packages/uvicorn/main.py:1)");
+        for (int i = 0; i < 20; i++) {
+            fixture.sample(i * 100 + 1, "<module> (/me/server.py:3);run (/v/site-packages/uvicorn/main.py:1)");
         }
         assertThat(run("serial_requests", fixture).getFirst().severity()).isEqualTo("medium");
         RecordingFixture generator = recording();
         for (int i = 0; i < 30; i++) {
             generator.on(100, 100, "python3").blocked("wait", "poll", i * 200, 180, REQUEST, "object = 'socket:[7] tcp'").sample(i * 200 + 180, REQUEST)
-                    .on(200, 200, "python3").sample(i * 200 + 1, "<module> (/me/server.py:3);run (/v/site-packages/uvicorn/main.py:1)");
+                    .on(200, 200, "python3");
+            for (int sample = 0; sample < 6; sample++) {
+                generator.sample(i * 200 + 1 + sample * 30, "<module> (/me/server.py:3);run (/v/site-packages/uvicorn/main.py:1)");
+            }
         }
         assertThat(run("serial_requests", generator).getFirst().severity()).isEqualTo("low");
     }
