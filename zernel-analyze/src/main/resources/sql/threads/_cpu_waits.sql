@@ -1,11 +1,26 @@
+-- Threads of no pool for operators: those that train, those that launch for them, and those that run Python.
+--
+-- needs: training_threads, _launching_threads, _python_threads
+CREATE TABLE _threads_of_no_pool AS
+SELECT
+    recording, -- recording
+    pid, -- process
+    tid -- thread
+FROM training_threads
+UNION
+SELECT recording, pid, tid
+FROM _launching_threads
+UNION
+SELECT recording, pid, tid
+FROM _python_threads;
+
 -- How long training threads are on a CPU while other threads of their process are ready and have none.
 --
 -- Operators share their work with the threads of a pool, and a thread that has done its part waits for theirs on the
 -- CPU (OpenMP): while one of the pool has no CPU, all of that time is lost, though the training thread has one. Time in
 -- which the recorder has the CPU is left out.
 --
--- needs: _step_samples, _stack_frames, _switches, _launching_threads, _python_threads, training_threads
--- needs: recordings
+-- needs: _step_samples, _stack_frames, _switches, _threads_of_no_pool, recordings
 CREATE TABLE _pool_waits AS
 WITH
     computing AS (
@@ -19,7 +34,7 @@ WITH
         FROM _step_samples AS samples
         LEFT JOIN _stack_frames AS frames ON frames.id = samples.id AND frames.frame = 0
     ),
-    -- Of a process with stacks, that trains: threads that are no training thread, launch for none and run no Python.
+    -- Of a process with stacks, that trains.
     ready AS (
         SELECT
             switches.recording,
@@ -30,18 +45,10 @@ WITH
         FROM _switches AS switches
         SEMI JOIN computing ON computing.recording = switches.recording AND computing.pid = switches.pid
         JOIN recordings ON recordings.recording = switches.recording
-        ANTI JOIN training_threads AS training
-            ON training.recording = switches.recording
-            AND training.pid = switches.pid
-            AND training.tid = switches.tid
-        ANTI JOIN _launching_threads AS launching
-            ON launching.recording = switches.recording
-            AND launching.pid = switches.pid
-            AND launching.tid = switches.tid
-        ANTI JOIN _python_threads AS pythons
-            ON pythons.recording = switches.recording
-            AND pythons.pid = switches.pid
-            AND pythons.tid = switches.tid
+        ANTI JOIN _threads_of_no_pool AS known
+            ON known.recording = switches.recording
+            AND known.pid = switches.pid
+            AND known.tid = switches.tid
         WHERE switches.runq_ns > 0 AND (switches.other_pid = recordings.recorder_pid) IS NOT TRUE
     ),
     -- Several may be ready at once.
@@ -63,9 +70,7 @@ GROUP BY recording, pid, tid;
 
 -- What pools of threads compute while their process trains, by samples: not where they wait for each other.
 --
--- Threads of a process that are no training thread, launch for none and run no Python.
---
--- needs: stack_events, _stack_frames, _launching_threads, _python_threads, training_threads, steps
+-- needs: stack_events, _stack_frames, _threads_of_no_pool, steps
 CREATE TABLE _pool_work AS
 WITH
     trained AS (
@@ -85,18 +90,10 @@ JOIN trained
     AND trained.start_ns <= samples.middle_ns
     AND trained.end_ns > samples.middle_ns
 LEFT JOIN _stack_frames AS frames ON frames.id = samples.id AND frames.frame = 0
-ANTI JOIN training_threads AS training
-    ON training.recording = samples.recording
-    AND training.pid = samples.pid
-    AND training.tid = samples.tid
-ANTI JOIN _launching_threads AS launching
-    ON launching.recording = samples.recording
-    AND launching.pid = samples.pid
-    AND launching.tid = samples.tid
-ANTI JOIN _python_threads AS pythons
-    ON pythons.recording = samples.recording
-    AND pythons.pid = samples.pid
-    AND pythons.tid = samples.tid
+ANTI JOIN _threads_of_no_pool AS known
+    ON known.recording = samples.recording
+    AND known.pid = samples.pid
+    AND known.tid = samples.tid
 WHERE samples.kind = 'sample' AND NOT coalesce(_is_openmp(frames.file), FALSE)
 GROUP BY samples.recording, samples.pid;
 
