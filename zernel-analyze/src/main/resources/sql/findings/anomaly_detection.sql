@@ -1,8 +1,9 @@
 -- Anomaly detection of autograd is on. It formats a stack for each operator and looks for NaN in each gradient.
 --
--- Told by samples of the training thread in which PyTorch's own Python formats a stack. What is lost is their share and
--- that of the operators that look for NaN, of the time of a mean step on a CPU; at most, also what surrounds operators
--- in the backward pass, as nothing tells which of it is of those that look. Samples are few, so it is a range.
+-- Told by samples of the training thread in which PyTorch formats a stack. What is lost is their share and that of the
+-- operators that look for NaN, of the time of a mean step on a CPU; at most, also what surrounds operators in the
+-- backward pass, waits there for the pool of threads, or has no name, as nothing tells which of it is of those that
+-- look. Samples are few, so it is a range.
 -- Does not apply to traces of profilers (python_in_passes).
 --
 -- needs: _anomaly_samples, step_mean
@@ -12,7 +13,6 @@ WITH
     thresholds AS (
         SELECT
             20 AS min_samples, -- in which the stack of an operator is formatted
-            0.25 AS min_torch_share, -- of these, called by PyTorch's own Python
             0.1 AS min_share, -- of a step
             2 AS deviations -- standard deviations that a share of samples may be wrong
     ),
@@ -50,7 +50,7 @@ SELECT
     bound_ns, -- [ns] saved at most
     least_ns AS least_lost_ns, -- [ns] lost at least
     format('mean of {} steps: {} on the CPU of {}; of {} samples, {} format the stack of an operator and {} look for '
-        || 'NaN in gradients, {} to {}; {} more are in what surrounds operators of the backward pass; ',
+        || 'NaN in gradients, {} to {}; {} more may be of that, around operators of the backward pass; ',
         steps, ms(step_cpu_ns), ms(step_ns), samples, formats, checks, ms(least_ns),
         ms(least(share + (lost_ns - least_ns) / step_cpu_ns, 1) * step_cpu_ns), around) AS evidence, -- what it rests on
     'leave out torch.autograd.set_detect_anomaly(True), or detect_anomaly=True of a trainer, once what it was to find '
@@ -59,5 +59,4 @@ SELECT
 FROM ranges
 CROSS JOIN thresholds
 WHERE formats >= thresholds.min_samples
-    AND in_torch >= thresholds.min_torch_share * formats
     AND lost_ns >= thresholds.min_share * step_ns

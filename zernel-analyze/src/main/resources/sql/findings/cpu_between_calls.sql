@@ -235,7 +235,7 @@ SELECT
     'zernel-analyze sql {} "FROM thread_states"' AS next_command -- to see more
 FROM costs
 LEFT JOIN _lateness USING (recording, pid)
-LEFT JOIN (SELECT recording, pid, tid, in_torch, in_no_call FROM _anomaly_samples) AS detected
+LEFT JOIN (SELECT recording, pid, tid, in_no_call FROM _anomaly_samples) AS detected
     USING (recording, pid, tid)
 LEFT JOIN _shared_lines AS shared USING (recording, pid, tid)
 CROSS JOIN thresholds
@@ -245,6 +245,6 @@ WHERE steps >= thresholds.min_steps
     AND lost_ns >= thresholds.min_ns
     AND (late_ns >= thresholds.late_share * lost_ns) IS NOT TRUE
     AND (
-        detected.in_torch > 0
+        detected.in_no_call > 0
         AND detected.in_no_call >= thresholds.anomaly_share * (costs.samples - costs.in_forward)
     ) IS NOT TRUE

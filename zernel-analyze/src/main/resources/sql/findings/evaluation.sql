@@ -2,7 +2,7 @@
 --
 -- Counted is the wall time of these passes, with the start of their workers, spread over the training steps. It is no
 -- part of the mean step of the report's headline; put beside it, both make the time of a step that the job feels.
--- Where other ranks of the job evaluate nothing, they wait for this one, and it can be shared with them.
+-- Where no other rank of the job evaluates, they wait for this one at the next collective, and can share in it.
 -- Does not apply to processes that only evaluate.
 --
 -- needs: evaluations, training_threads, _rank_jobs, _ranked
@@ -13,8 +13,7 @@ WITH
     thresholds AS (
         SELECT
             0.2 AS min_share, -- of wall time
-            0.4 AS much_share, -- of wall time, from which on it is medium
-            2 AS ranks -- of a job, at least
+            0.4 AS much_share -- of wall time, from which on it is medium
     ),
     -- Ranks of each job, and those that evaluate.
     jobs AS (
@@ -25,9 +24,7 @@ WITH
         LEFT JOIN (SELECT DISTINCT recording, pid FROM evaluations) AS evaluating
             ON evaluating.recording = jobs.recording
             AND evaluating.pid = jobs.pid
-        CROSS JOIN thresholds
         GROUP BY jobs.job
-        HAVING count(*) >= any_value(thresholds.ranks)
     ),
     alone AS (
         SELECT members.recording, members.pid, jobs.ranks - 1 AS others
@@ -64,8 +61,8 @@ SELECT
     format('{} evaluation{} of {}; {} for each of {} training steps, in addition to their mean of {}; ',
         evaluations, CASE WHEN evaluations = 1 THEN '' ELSE 's' END, ms(mean_ns), ms(lost_ns), steps, ms(step_ns))
         || CASE
-            WHEN others = 1 THEN 'the other rank evaluates nothing, and waits; '
-            WHEN others > 1 THEN format('the other {} ranks evaluate nothing, and wait; ', others)
+            WHEN others = 1 THEN 'of the other rank no evaluation was seen; '
+            WHEN others > 1 THEN format('of the other {} ranks no evaluation was seen; ', others)
             ELSE ''
         END AS evidence, -- what it rests on
     CASE

@@ -86,20 +86,28 @@ WITH
         WHERE events.ns > 0
     ),
     crowds AS (
-        SELECT recording, sum(ns) / (max(end_ns) - min(start_ns)) AS at_once
+        SELECT
+            recording,
+            min(start_ns) AS start_ns,
+            max(end_ns) AS end_ns,
+            sum(ns) / (max(end_ns) - min(start_ns)) AS at_once
         FROM asked
         WHERE waits
         GROUP BY recording
     ),
     serving AS (
-        SELECT recording, sum(ns) FILTER (kind = 'sample') AS work_ns
-        FROM stack_events
-        WHERE (recording, pid) IN (
-            SELECT (events.recording, events.pid)
+        SELECT work.recording, sum(work.ns) FILTER (work.kind = 'sample') AS work_ns
+        FROM stack_events AS work
+        JOIN crowds
+            ON crowds.recording = work.recording
+            AND crowds.start_ns <= work.middle_ns
+            AND crowds.end_ns > work.middle_ns
+        SEMI JOIN (
+            SELECT events.recording, events.pid
             FROM stack_events AS events
             JOIN _request_stacks AS stacks ON stacks.id = events.id AND stacks.serves
-        )
-        GROUP BY recording
+        ) AS servers ON servers.recording = work.recording AND servers.pid = work.pid
+        GROUP BY work.recording
     ),
     sums AS (
         SELECT

@@ -12,12 +12,11 @@ SELECT
     samples.tid, -- training thread
     count(*) AS samples, -- samples
     count(formats.id) AS formats, -- of them, those in which the stack of an operator is formatted
-    count(CASE WHEN formats.in_torch THEN 1 END) AS in_torch, -- of those, those that Python code of PyTorch calls
     count(CASE WHEN samples.part = 'unknown' THEN formats.id END) AS in_no_call, -- of those, those in no recorded call
     count_if(samples.part = 'backward' AND regexp_matches(frames.function, '\b(ne|or)_kernel'))
         AS checks, -- of all, those in operators of the backward pass that look for NaN
-    count_if(samples.part = 'backward' AND operators.is_around)
-        AS around, -- of all, those in what surrounds operators of the backward pass
+    count_if(samples.part = 'backward' AND (operators.is_around OR operators.is_unnamed OR _is_openmp(frames.file)))
+        AS around, -- of all, those in the backward pass that may be of these: around operators, waiting, without a name
     sum(samples.ns) AS cpu_ns -- [ns] on a CPU
 FROM _step_samples AS samples
 LEFT JOIN _traceback_stacks AS formats ON formats.id = samples.id

@@ -18,5 +18,5 @@ FROM _operator_frames AS frames
 WHERE frames.is_around
     AND frames.id IN (SELECT id FROM in_torch)
     AND frames.id NOT IN (SELECT id FROM _own_stacks)
-    AND frames.id NOT IN (SELECT id FROM _traceback_stacks WHERE in_torch)
+    AND frames.id NOT IN (SELECT id FROM _traceback_stacks)
     AND frames.id NOT IN (SELECT id FROM _stack_frames WHERE is_import(file))

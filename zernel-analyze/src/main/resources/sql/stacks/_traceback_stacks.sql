@@ -1,16 +1,16 @@
--- Stacks in which autograd formats the stack of an operator, as its anomaly detection does for each.
+-- Stacks in which PyTorch formats the stack of an operator, as anomaly detection of autograd does for each.
+--
+-- It calls a function of its own for that; earlier versions that of Python's standard library. A program that calls
+-- this one does so from its own code.
 --
 -- needs: _stack_frames
 CREATE TABLE _traceback_stacks AS
-WITH
-    formats AS (
-        SELECT id, max(frame) AS frame
-        FROM _stack_frames
-        WHERE NOT native AND function = 'format_stack' AND regexp_matches(file, '/traceback\.py$')
-        GROUP BY id
-    )
 SELECT
-    formats.id, -- number of the stack
-    callers.module = 'torch' AS in_torch -- whether PyTorch's Python called it, as no program calls it from there
-FROM formats
-JOIN _stack_frames AS callers ON callers.id = formats.id AND callers.frame = formats.frame + 1
+    formats.id -- number of the stack
+FROM _stack_frames AS formats
+LEFT JOIN _stack_frames AS callers ON callers.id = formats.id AND callers.frame = formats.frame + 1
+WHERE formats.function = 'format_stack'
+    AND NOT formats.native
+    AND regexp_matches(formats.file, '/traceback\.py$')
+    AND 'torch' IN (formats.module, callers.module)
+GROUP BY formats.id

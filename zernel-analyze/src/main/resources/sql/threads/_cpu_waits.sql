@@ -151,6 +151,22 @@ WITH
                 AS left_ns,
             preemption.others_ns >= constants.others_share * CASE WHEN turns THEN left_ns ELSE preemption.runq_ns END
                 AND preemption.others_ns > 0 AS others,
+            CASE
+                WHEN turns THEN {
+                    'holder': preemption.beside_holder,
+                    'holder_ns': preemption.beside_holder_ns,
+                    'pid': preemption.beside_top_pid,
+                    'comm': preemption.beside_top_comm,
+                    'ns': preemption.beside_top_ns
+                }
+                ELSE {
+                    'holder': preemption.holder,
+                    'holder_ns': preemption.holder_ns,
+                    'pid': preemption.top_pid,
+                    'comm': preemption.top_comm,
+                    'ns': preemption.top_ns
+                }
+            END AS told,
             coalesce(pools.waited_ns, 0) - CASE WHEN turns THEN coalesce(pools.own_waited_ns, 0) ELSE 0 END
                 AS pool_waited_ns,
             coalesce(pools.beside_ns, 0) - CASE WHEN turns THEN coalesce(pools.own_beside_ns, 0) ELSE 0 END
@@ -216,17 +232,15 @@ SELECT
     costs.squeezed AND NOT costs.limited
         AS squeezed, -- whether its own threads took turns, as programs beside the job left too few CPUs: theirs, too
     costs.beside_cpus, -- mean CPUs that these programs used; NULL where that was not measured
-    CASE WHEN costs.turns THEN costs.beside_holder ELSE costs.holder END
+    costs.told.holder
         AS holder, -- who had it most: threads (own), workers, ranks, started, others, nobody or unknown; or recorder
     costs.holder = 'threads' AND costs.crowd >= coalesce(costs.allowed_cpus, recordings.cpus, 1)
         AS crowded, -- whether threads of its own had it that are more than the CPUs
-    CASE WHEN costs.turns THEN costs.beside_holder_ns ELSE costs.holder_ns END / costs.told_ns
+    costs.told.holder_ns / costs.told_ns
         AS holder_share, -- share of the time without a CPU in which they had it, 0 to 1
-    CASE WHEN costs.turns THEN costs.beside_top_pid ELSE costs.top_pid END
-        AS top_pid, -- the process of these that had it longest
-    CASE WHEN costs.turns THEN costs.beside_top_comm ELSE costs.top_comm END AS top_comm, -- its name
-    CASE WHEN costs.turns THEN costs.beside_top_ns ELSE costs.top_ns END / costs.told_ns
-        AS top_share, -- share of the time without a CPU in which it had it, 0 to 1
+    costs.told.pid AS top_pid, -- the process of these that had it longest
+    costs.told.comm AS top_comm, -- its name
+    costs.told.ns / costs.told_ns AS top_share, -- share of the time without a CPU in which it had it, 0 to 1
     costs.nobody_ns / costs.told_ns AS nobody_share, -- share of that time in which nobody had it, 0 to 1
     coalesce(own.threads, 1) AS threads, -- threads of the process, with events
     coalesce(crews.at_once, 0) AS workers, -- data workers of it at once

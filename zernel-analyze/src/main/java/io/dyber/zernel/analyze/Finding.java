@@ -80,9 +80,6 @@ public record Finding(
 
     private static final String FASTER = "what its line says is faster";
 
-    /// Findings of waits that no faster call makes shorter.
-    private static final Set<String> WAITS = Set.of("serial_requests");
-
     private static final List<String> NUMBERS = List.of("value", "lost_ms_per_step", "max_speedup");
     private static final List<String> SEVERITIES = List.of("high", "medium", "low");
 
@@ -190,7 +187,7 @@ public record Finding(
                 row.real("lost_ms_per_step"),
                 row.real("max_speedup"),
                 text(row, "evidence"),
-                advice(object.name(), text(row, "advice"), lines),
+                advice(text(row, "advice"), lines),
                 text(row, "next_command"),
                 more,
                 lines);
@@ -198,14 +195,14 @@ public record Finding(
 
     /// Of what its lines call that has a faster way, where that is at least half of what one of its rules counts, that comes
     /// first: it makes less work, where other advice moves it elsewhere.
-    private static String advice(String name, String advice, List<FindingLine> lines) {
+    private static String advice(String advice, List<FindingLine> lines) {
         Map<String, Double> shares = new LinkedHashMap<>();
         for (FindingLine line : lines) {
             if (line.faster() != null) {
                 shares.merge(line.of(), line.share(), Double::sum);
             }
         }
-        boolean leads = !WAITS.contains(name) && shares.values().stream().anyMatch(share -> share >= 0.5) && !advice.startsWith(FASTER);
+        boolean leads = shares.values().stream().anyMatch(share -> share >= 0.5) && !advice.startsWith(FASTER);
         return leads ? FASTER + ", where that does the same; else " + advice : advice;
     }
 

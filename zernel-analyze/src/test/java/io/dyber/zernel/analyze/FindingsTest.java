@@ -757,7 +757,7 @@ class FindingsTest {
     void evaluationSaysThatTheOtherRanksWaitForTheOneThatEvaluates() {
         Finding finding = only("evaluation", evaluating(5, 0));
         assertThat(finding.severity()).isEqualTo("medium");
-        assertThat(finding.evidence()).contains("; the other rank evaluates nothing, and waits; ");
+        assertThat(finding.evidence()).contains("; of the other rank no evaluation was seen; ");
         assertThat(finding.advice()).startsWith("share the evaluation with the other ranks: ");
         assertThat(run("evaluation", evaluating(5, 5))).hasSize(2).allSatisfy(each -> {
             assertThat(each.severity()).isEqualTo("low");

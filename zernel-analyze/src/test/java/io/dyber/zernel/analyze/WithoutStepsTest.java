@@ -479,6 +479,19 @@ class WithoutStepsTest {
         assertThat(run("serial_requests", asking(pure, 100))).hasSize(1);
     }
 
+    /// What keeps connections does not make a server answer sooner.
+    @Test
+    void serialRequestsDoesNotAdviseAFasterCallForTheTimeInWhichTheServerAnswers() {
+        String opened = FETCH + "urlopen (/usr/lib/python3.12/urllib/request.py:1);HTTPResponse.begin (/usr/lib/python3.12/http/client.py:1);recv (libc.so.6)";
+        Finding finding = run("serial_requests", asking(opened, 100)).getFirst();
+        assertThat(finding.advice()).startsWith("ask for several at once: ");
+        RecordingFixture computing = recording();
+        for (int i = 0; i < 100; i++) {
+            computing.sample(i * 20 + 1, opened);
+        }
+        assertThat(run("slow_calls", computing).getFirst().lines().getFirst().faster()).startsWith("one requests.Session");
+    }
+
     /// A load generator is not what is slow.
     @Test
     void serialRequestsIsOfMediumSeverityBesideAServer() {

@@ -39,18 +39,19 @@ public record LineRule(String of, String amount, Optional<String> cause, String 
     /// them, `tid` is NULL.
     ///
     /// A call that does much else too, or calls another package, may not say what takes the time, as one that trains: `inner` is
-    /// then the innermost function of packages in which most of it is. `faster` is what is faster than `faster_amount` of it.
+    /// then the innermost function of packages in which most of it is. `faster` is what is faster than `faster_amount` of it:
+    /// not of waits on a socket, which no other call shortens.
     public String sql() {
         return """
                 WITH
                     rows AS (
                         SELECT recording, train_pid AS pid, CASE WHEN thread = 'training' THEN tid END AS tid, line, called, id, ns,
-                            %1$s AS amount, (%2$s) IS TRUE AS told
+                            %1$s AS amount, (%2$s) IS TRUE AS told, state
                         FROM line_times
                     ),
                     stacks AS (
                         SELECT recording, pid, tid, line, called, id, CAST(sum(amount) FILTER (told) AS DOUBLE) AS amount,
-                            count(*) FILTER (told) AS count, coalesce(sum(ns) FILTER (told), 0) AS told_ns, sum(ns) AS ns
+                            sum(amount) FILTER (told AND state IS DISTINCT FROM 'socket') AS own_amount, count(*) FILTER (told) AS count, coalesce(sum(ns) FILTER (told), 0) AS told_ns, sum(ns) AS ns
                         FROM rows
                         GROUP BY ALL
                     ),
@@ -73,7 +74,7 @@ public record LineRule(String of, String amount, Optional<String> cause, String 
                     ),
                     ways AS (
                         SELECT stacks.recording, stacks.pid, stacks.tid, stacks.line, stacks.called, ways.instead,
-                            sum(stacks.amount) AS amount
+                            sum(stacks.own_amount) AS amount
                         FROM stacks
                         JOIN faster_ways AS ways ON ways.id = stacks.id
                         WHERE stacks.count > 0
