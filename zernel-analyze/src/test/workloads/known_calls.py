@@ -347,6 +347,16 @@ def _():
     return lambda: [float(value) for value in tensor], tensor.tolist
 
 
+@case("loading item by item", "torch")
+def _():
+    import torch
+    from torch.utils.data import BatchSampler, DataLoader, SequentialSampler, TensorDataset
+
+    rows = TensorDataset(torch.rand(4096, 16), torch.rand(4096))
+    batches = BatchSampler(SequentialSampler(rows), 256, False)
+    return lambda: list(DataLoader(rows, 256)), lambda: list(DataLoader(rows, batch_size=None, sampler=batches))
+
+
 @case("cells of recurrent layers", "torch")
 def _():
     import torch

@@ -9,7 +9,7 @@ import time
 
 import torch
 from torch import nn
-from torch.utils.data import DataLoader, Dataset
+from torch.utils.data import BatchSampler, DataLoader, Dataset, SequentialSampler
 
 from training import BATCH, Blur, Pictures, fit, network, pictures, sgd
 
@@ -86,6 +86,35 @@ def frame_item(run):
     model = nn.Sequential(nn.Linear(40, 1024), nn.ReLU(), nn.Linear(1024, 1024), nn.ReLU(), nn.Linear(1024, 2))
     clicks = Clicks(run.steps * 64, run.planted and not run.advice)
     fit(run, DataLoader(clicks, 64), model)
+
+
+class Rows(Dataset):
+    """Rows of an array in memory, of which one or many are taken at once."""
+
+    def __init__(self, count):
+        import numpy
+
+        random = numpy.random.default_rng(3)
+        self.features = random.random((count, 16), numpy.float32)
+        self.labels = random.integers(2, size=count)
+
+    def __len__(self):
+        return len(self.labels)
+
+    def __getitem__(self, index):
+        return torch.tensor(self.features[index]), torch.tensor(self.labels[index])  # planted: row-item
+
+
+def row_item(run):
+    """Each row of an array becomes a tensor of its own, which are put together; the advice takes those of a batch at once."""
+    torch.manual_seed(3)
+    model = nn.Sequential(nn.Linear(16, 256), nn.ReLU(), nn.Linear(256, 256), nn.ReLU(), nn.Linear(256, 2))
+    rows = Rows(run.steps * 512)
+    if run.planted and not run.advice:
+        fit(run, DataLoader(rows, 512), model)
+    else:
+        batches = BatchSampler(SequentialSampler(rows), 512, False)
+        fit(run, DataLoader(rows, batch_size=None, sampler=batches), model)
 
 
 class Remote(Dataset):

@@ -1,16 +1,26 @@
+-- Stacks whose line calls what has a faster way, other than loading item by item.
+--
+-- needs: faster_ways
+CREATE VIEW _called_ways AS
+SELECT
+    id, -- number of the stack
+    call -- what the line calls
+FROM faster_ways
+WHERE NOT by_item;
+
 -- A call that has a faster way takes much of the time. It is one that is slow by how it works, whatever it is given.
 --
 -- By samples in calls of the view known_calls: of the training thread in steps of training, and of processes without
 -- steps those of the threads that compute most. The line says what is faster; whether that does the same for the
 -- program only its author knows. How much a training gains is not said, as what such a call leaves to the backward pass
 -- is not in it; where it keeps steps from what they are for, other findings count it.
--- Does not apply to calls that a framework makes by itself.
+-- Does not apply to calls that a framework makes by itself, nor to loading item by item in a training (data_bound).
 --
--- needs: _working_samples, _step_samples, faster_ways
+-- needs: _working_samples, _step_samples, faster_ways, _called_ways
 -- severity: high from 25 % of the time of these threads on a CPU, else medium
 -- hint: the view known_calls has all of these calls
 -- lines: that time WHERE thread = 'process' AND kind = 'sample' AND id IN (SELECT id FROM faster_ways)
--- lines: that time in steps WHERE thread = 'training' AND step_kind = 'train' AND id IN (SELECT id FROM faster_ways)
+-- lines: that time in steps WHERE thread = 'training' AND step_kind = 'train' AND id IN (SELECT id FROM _called_ways)
 WITH
     thresholds AS (
         SELECT
@@ -20,25 +30,26 @@ WITH
             0.2 AS min_step_share -- of the time on a CPU in steps of training
     ),
     samples AS (
-        SELECT recording, pid, NULL AS tid, wall_ns, id, ns
-        FROM _working_samples
+        SELECT samples.recording, samples.pid, NULL AS tid, samples.wall_ns, samples.ns, ways.call
+        FROM _working_samples AS samples
+        LEFT JOIN faster_ways AS ways ON ways.id = samples.id
         UNION ALL
-        SELECT recording, pid, tid, NULL, id, ns
-        FROM _step_samples
+        SELECT samples.recording, samples.pid, samples.tid, NULL, samples.ns, ways.call
+        FROM _step_samples AS samples
+        LEFT JOIN _called_ways AS ways ON ways.id = samples.id
     ),
     sums AS (
         SELECT
-            samples.recording,
-            samples.pid,
-            samples.tid,
-            any_value(samples.wall_ns) AS wall_ns,
-            ways.call,
+            recording,
+            pid,
+            tid,
+            any_value(wall_ns) AS wall_ns,
+            call,
             count(*) AS samples,
-            sum(samples.ns) AS call_ns,
-            sum(sum(samples.ns)) OVER (PARTITION BY samples.recording, samples.pid, samples.tid) AS cpu_ns
+            sum(ns) AS call_ns,
+            sum(sum(ns)) OVER (PARTITION BY recording, pid, tid) AS cpu_ns
         FROM samples
-        LEFT JOIN faster_ways AS ways ON ways.id = samples.id
-        GROUP BY samples.recording, samples.pid, samples.tid, ways.call
+        GROUP BY recording, pid, tid, call
     )
 SELECT
     sums.recording, -- recording

@@ -1,3 +1,60 @@
+-- Stacks in which PyTorch loads a batch item by item, and does little with each.
+--
+-- What surrounds arithmetic takes the time then: Python's interpreter, dispatch, and the memory of small tensors.
+-- These are functions of its own that ask a data set for each item, that take it from tensors, and that put items
+-- together. Of a program they are methods `__getitem__` which PyTorch calls and that call no function of Python, where
+-- a fifth of their samples is in PyTorch or NumPy, as where rows become tensors; others may compute in Python.
+--
+-- needs: _stack_frames, _operator_frames, stack_events
+CREATE TABLE _item_stacks AS
+WITH
+    frames AS (
+        SELECT
+            id,
+            frame,
+            function,
+            file,
+            module,
+            native,
+            module = 'torch' AND regexp_matches(file, '/utils/data/(_utils/(fetch|collate)|dataset)\.py$') AS loads
+        FROM _stack_frames
+    ),
+    inner_frames AS (
+        SELECT id, min(frame) AS frame
+        FROM frames
+        WHERE NOT native
+        GROUP BY id
+    ),
+    -- By the functions of Python that are the innermost.
+    places AS (
+        SELECT
+            inner_frames.id,
+            frames.function,
+            frames.file,
+            frames.loads AS of_torch,
+            frames.module IS NULL AND regexp_matches(frames.function, '(^|\.)__getitem__$') AND callers.loads AS own,
+            computed.native
+                AND regexp_matches(computed.file, '^(libtorch|libc10|_multiarray_umath)') AS in_tensors
+        FROM inner_frames
+        JOIN frames ON frames.id = inner_frames.id AND frames.frame = inner_frames.frame
+        JOIN frames AS callers ON callers.id = inner_frames.id AND callers.frame = inner_frames.frame + 1
+        JOIN frames AS computed ON computed.id = inner_frames.id AND computed.frame = 0
+    ),
+    rows_of_tensors AS (
+        SELECT places.function, places.file
+        FROM places
+        JOIN stack_events AS samples ON samples.id = places.id AND samples.kind = 'sample'
+        WHERE places.own
+        GROUP BY places.function, places.file
+        HAVING sum(CASE WHEN places.in_tensors THEN samples.ns ELSE 0 END) >= 0.2 * sum(samples.ns)
+    )
+SELECT
+    places.id -- number of the stack
+FROM places
+JOIN _operator_frames AS frames ON frames.id = places.id AND frames.is_around
+LEFT JOIN rows_of_tensors ON rows_of_tensors.function = places.function AND rows_of_tensors.file = places.file
+WHERE places.of_torch OR (places.own AND rows_of_tensors.file IS NOT NULL);
+
 -- Stacks whose line calls what has a faster way, and that way.
 --
 -- Only what a line calls by one library alone: what a framework does inside is not the program's to change. Nor is
@@ -7,7 +64,7 @@
 -- A known call that is native code is the innermost frame, and there only while it computes itself: what the same place
 -- in Python does in the C library or in the kernel, as reading a file, is of that call.
 --
--- needs: _stack_frames, known_calls
+-- needs: _stack_frames, _item_stacks, known_calls
 CREATE TABLE faster_ways AS
 WITH
     known AS (
@@ -66,16 +123,21 @@ WITH
         SELECT id, number
         FROM firsts
         UNION ALL
+        SELECT id, (SELECT number FROM known_calls WHERE module = 'items') AS number
+        FROM _item_stacks
+        WHERE id NOT IN (SELECT id FROM firsts)
+        UNION ALL
         SELECT places.id, calling.number
         FROM places
         JOIN calling ON calling.place = places.place
         WHERE places.own
             AND (places.known_call IS NOT NULL OR places.in_c)
-            AND places.id NOT IN (SELECT id FROM firsts)
+            AND places.id NOT IN (SELECT id FROM firsts UNION ALL SELECT id FROM _item_stacks)
     )
 SELECT
     numbers.id, -- number of the stack
     calls.call, -- what the line calls
-    calls.instead -- what is faster
+    calls.instead, -- what is faster
+    calls.module = 'items' AS by_item -- whether it is loading item by item
 FROM numbers
 JOIN known_calls AS calls ON calls.number = numbers.number

@@ -8,7 +8,7 @@
 CREATE VIEW known_calls AS
 SELECT
     row_number() OVER () AS number, -- number of the row, from 1
-    module, -- package; python: the standard library; native: what native code tells, by the text `SYMBOL (LIBRARY)`
+    module, -- package; python: the standard library; native: native code, by `SYMBOL (LIBRARY)`; items: _item_stacks
     file, -- name of the file that has it; empty for all of the package
     function, -- regular expression of the functions, as Python names them (3.11 and later: with their class)
     call, -- what a program calls
@@ -122,6 +122,9 @@ FROM (
             'torch.distributions, which checks its arguments', 'validate_args=False'),
         ('torch', 'summary.py', '^(make_)?histogram(_raw)?$', 'histograms for TensorBoard',
             'every few hundred steps: each goes through all values, on the CPU'),
+        ('items', '', '', 'loading item by item',
+            'where items are rows in memory, those of a batch at once: a method __getitems__ and '
+            'collate_fn=lambda batch: batch, or batch_size=None and sampler=BatchSampler(...)'),
         -- others
         ('transformers', 'tokenization_utils.py', '.', 'a tokenizer in Python',
             'AutoTokenizer.from_pretrained(..., use_fast=True), given many texts at once'),

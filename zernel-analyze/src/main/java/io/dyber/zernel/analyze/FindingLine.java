@@ -27,7 +27,16 @@ public record FindingLine(
         long count) {
     /// `62 % of the waits: train.py:88 log_loss -> Tensor.item`, and what is faster
     public String text() {
-        return Math.round(100 * share) + " % of " + of + ": " + place() + (faster == null ? "" : "; faster: " + faster);
+        return amountAndPlace() + (faster == null ? "" : "; faster: " + faster);
+    }
+
+    /// The same below a line of the same finding that has said what is faster, where it is that.
+    public String textBelow(FindingLine above) {
+        return faster != null && faster.equals(above.faster) ? amountAndPlace() + "; faster: as above" : text();
+    }
+
+    private String amountAndPlace() {
+        return Math.round(100 * share) + " % of " + of + ": " + place();
     }
 
     /// `train.py:88 log_loss -> Tensor.item`, or `train.py:88 log_loss (lines 86 to 91)`

@@ -2,6 +2,7 @@ package io.dyber.zernel.analyze;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -41,8 +42,8 @@ final class LoopLines {
         count += line.count();
     }
 
-    /// Lines of one function that call nothing and stand near each other are told as the one that has most, with the others'
-    /// time.
+    /// Lines of one function that call nothing, stand near each other and have the same faster way, if any, are told as the one
+    /// that has most, with the others' time.
     ///
     /// @param lines of one rule, most first
     static List<FindingLine> together(List<FindingLine> lines) {
@@ -62,13 +63,14 @@ final class LoopLines {
 
     private static Optional<LoopLines> of(FindingLine line) {
         Matcher place = PLACE.matcher(line.line());
-        boolean isLoop = line.calls() == null && line.faster() == null && line.share() >= LEAST_SHARE;
+        boolean isLoop = line.calls() == null && line.share() >= LEAST_SHARE;
         return isLoop && place.matches() ? Optional.of(new LoopLines(line, place)) : Optional.empty();
     }
 
     private boolean takes(LoopLines other) {
         boolean isNear = other.file.equals(file)
                 && other.function.equals(function)
+                && Objects.equals(other.most.faster(), most.faster())
                 && other.number >= first - APART
                 && other.number <= last + APART;
         if (isNear) {
@@ -81,6 +83,6 @@ final class LoopLines {
 
     private FindingLine line() {
         String within = first == last ? null : "lines " + first + " to " + last;
-        return new FindingLine(most.of(), share, most.line(), within, null, null, amount, count);
+        return new FindingLine(most.of(), share, most.line(), within, null, most.faster(), amount, count);
     }
 }

@@ -577,6 +577,37 @@ class WithoutStepsTest {
                 + "faster: whole columns at once, or itertuples(): it makes a Series of each row");
     }
 
+    private static final String FETCH_ITEM = "<module> (/me/embed.py:9);_MapDatasetFetcher.fetch.<locals>.<listcomp> "
+            + "(/v/site-packages/torch/utils/data/_utils/fetch.py:54)";
+
+    @Test
+    void slowCallsFiresForItemsThatAreTakenFromTensorsOneByOne() {
+        String item = FETCH_ITEM + ";TensorDataset.__getitem__ (/v/site-packages/torch/utils/data/dataset.py:206)";
+        Finding finding = run("slow_calls", answering(item, ANSWER)).getFirst();
+        assertThat(finding.unit()).isEqualTo("% of its time on a CPU in loading item by item");
+        assertThat(finding.lines().getFirst().faster()).startsWith("where items are rows in memory, those of a batch at once: ");
+        assertThat(run("slow_calls", training(2, item))).isEmpty();
+    }
+
+    /// Copying what an item holds is not what surrounds it.
+    @Test
+    void slowCallsIsSilentForLargeItemsThatAreCopied() {
+        String copied = FETCH_ITEM + ";collate_tensor_fn (/v/site-packages/torch/utils/data/_utils/collate.py:275);__memmove_avx512_unaligned_erms (libc.so.6)";
+        assertThat(run("slow_calls", answering(copied, ANSWER))).isEmpty();
+    }
+
+    /// What an item is computed from in Python, a batch of them would be, too.
+    @Test
+    void slowCallsFiresForItemsOfTheProgramsOwnOnlyWhereTheyBecomeTensors() {
+        String python = FETCH_ITEM + ";Texts.__getitem__ (/me/embed.py:4)";
+        assertThat(run("slow_calls", answering(python, ANSWER))).isEmpty();
+        RecordingFixture fixture = answering(python, ANSWER);
+        for (int i = 0; i < 20; i++) {
+            fixture.sample(2010 + i * 20, python + ";at::_ops::select_int::call (libtorch_cpu.so)");
+        }
+        assertThat(run("slow_calls", fixture).getFirst().unit()).endsWith(" in loading item by item");
+    }
+
     /// Of the ways that JSON is written, the one that goes through all values in Python is told first.
     @Test
     void slowCallsTellsTheWayThatACallWorks() {
@@ -589,21 +620,22 @@ class WithoutStepsTest {
     }
 
     /// Steps of 100 ms with five samples, of which the first ones are in such a call.
-    private static RecordingFixture training(int inCall) {
+    private static RecordingFixture training(int inCall, String call) {
         RecordingFixture fixture = recording().training(20, 5);
         for (int i = 0; i < 100; i++) {
-            fixture.sample(i * 10 + 1, i % 5 < inCall ? "<module> (/me/train.py:9);deepcopy (/usr/lib/python3.12/copy.py:1)" : ANSWER);
+            fixture.sample(i * 10 + 1, i % 5 < inCall ? call : ANSWER);
         }
         return fixture;
     }
 
     @Test
     void slowCallsFiresForATrainingInWhoseStepsTheyAre() {
-        Finding finding = run("slow_calls", training(2)).getFirst();
+        String copy = "<module> (/me/train.py:9);deepcopy (/usr/lib/python3.12/copy.py:1)";
+        Finding finding = run("slow_calls", training(2, copy)).getFirst();
         assertThat(finding.severity()).isEqualTo("high");
         assertThat(finding.unit()).isEqualTo("% of its time on a CPU in steps in copy.deepcopy");
         assertThat(finding.lines().getFirst().text()).startsWith("100 % of that time in steps: train.py:9 <module> -> deepcopy; faster: copy only what changes");
-        assertThat(run("slow_calls", training(0))).isEmpty();
+        assertThat(run("slow_calls", training(0, copy))).isEmpty();
     }
 
     /// Native code is told while it computes itself; what the same line does in the C library or the kernel is its, and nothing else.

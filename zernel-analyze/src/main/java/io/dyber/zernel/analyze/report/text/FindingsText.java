@@ -79,8 +79,9 @@ public record FindingsText(Page page) {
             Integer above = firstLines.putIfAbsent(lines.getFirst().line(), number);
             again = above == null ? "" : ", as in " + above;
         }
-        for (FindingLine line : lines) {
-            page.paragraph(label, line.text() + again);
+        for (int i = 0; i < lines.size(); i++) {
+            FindingLine line = lines.get(i);
+            page.paragraph(label, (i == 0 ? line.text() : line.textBelow(lines.get(i - 1))) + again);
             label = " ".repeat(label.length());
             again = "";
         }
