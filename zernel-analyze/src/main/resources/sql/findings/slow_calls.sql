@@ -59,7 +59,7 @@ SELECT
     format('% of its time on a CPU {}in {}', CASE WHEN tid IS NULL THEN '' ELSE 'in steps ' END, call)
         AS unit, -- unit of value
     severity_of(call_ns / cpu_ns) AS severity, -- high or medium
-    format('{:.2f} s of {:.2f} s {}on a CPU are in {}, called by its own code ({:,} samples)',
+    format('{:.2f} s of {:.2f} s {}on a CPU are in {} ({:,} samples)',
         call_ns / 1e9,
         cpu_ns / 1e9,
         CASE WHEN tid IS NULL THEN 'of the threads that compute most ' ELSE '' END,

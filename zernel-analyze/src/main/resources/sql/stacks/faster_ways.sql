@@ -57,9 +57,9 @@ WHERE places.of_torch OR (places.own AND rows_of_tensors.file IS NOT NULL);
 
 -- Stacks whose line calls what has a faster way, and that way.
 --
--- Only what a line calls by one library alone: what a framework does inside is not the program's to change. Nor is
--- what modules do while they are imported. Where the library calls a function of the program, as for each row, what
--- that computes itself is not among these, only what the same library does there.
+-- Only what a line calls by one library alone: what a framework does inside is not the program's to change, but for
+-- what a server makes of results. Nor is what modules do while they are imported. Where the library calls a function of
+-- the program, as for each row, what that computes itself is not among these, only what the same library does there.
 --
 -- A known call that is native code is the innermost frame, and there only while it computes itself: what the same place
 -- in Python does in the C library or in the kernel, as reading a file, is of that call.
@@ -102,6 +102,16 @@ WITH
         WHERE called.caller = innermost.own OR innermost.module = called.module
         GROUP BY called.id
     ),
+    -- What a server does with the result of a function of the program, which chooses what that is.
+    served AS (
+        SELECT known.id, min(known.known_call) AS number
+        FROM known
+        JOIN inner_frames AS innermost ON innermost.id = known.id
+        WHERE known.module IN ('fastapi', 'starlette')
+            AND innermost.module IN ('fastapi', 'starlette', 'python')
+            AND (innermost.own < known.frame) IS NOT TRUE
+        GROUP BY known.id
+    ),
     -- Of each stack the innermost place in Python, and what it calls.
     places AS (
         SELECT
@@ -122,6 +132,10 @@ WITH
     numbers AS (
         SELECT id, number
         FROM firsts
+        UNION ALL
+        SELECT id, number
+        FROM served
+        WHERE id NOT IN (SELECT id FROM firsts)
         UNION ALL
         SELECT id, (SELECT number FROM known_calls WHERE module = 'items') AS number
         FROM _item_stacks

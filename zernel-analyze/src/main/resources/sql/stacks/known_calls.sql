@@ -125,6 +125,13 @@ FROM (
         ('items', '', '', 'loading item by item',
             'where items are rows in memory, those of a batch at once: a method __getitems__ and '
             'collate_fn=lambda batch: batch, or batch_size=None and sampler=BatchSampler(...)'),
+        -- servers, which make text of what a function of the program returns
+        ('fastapi', 'routing.py', '^serialize_response$', 'results as JSON',
+            'a Response of bytes, by orjson or msgspec: Python goes through each value and makes text of it'),
+        ('fastapi', 'encoders.py', '^jsonable_encoder$', 'results as JSON',
+            'a Response of bytes, by orjson or msgspec: Python goes through each value and makes text of it'),
+        ('starlette', 'responses.py', '^JSONResponse\.', 'results as JSON',
+            'a Response of bytes, by orjson or msgspec: Python goes through each value and makes text of it'),
         -- others
         ('transformers', 'tokenization_utils.py', '.', 'a tokenizer in Python',
             'AutoTokenizer.from_pretrained(..., use_fast=True), given many texts at once'),
