@@ -6,7 +6,8 @@
 -- it runs, counts as neither. Where many small operators run, more is around them than in them.
 --
 -- Data types are told by names of functions, so only where these have them: `dgemm` computes in double precision.
--- Operators use one thread where OpenMP is in no sample of the training thread, nor in one of another.
+-- Operators use one thread where no other thread of OpenMP was seen, and next to no sample of the training thread is in
+-- OpenMP, which is called with one thread, too.
 --
 -- needs: _step_samples, _stack_frames, _operator_frames, _other_threads, host_usage, _process_info
 CREATE VIEW operator_samples AS
@@ -25,6 +26,7 @@ WITH
             sum(samples.ns) AS ns,
             sum(CASE WHEN frames.computes THEN samples.ns ELSE 0 END) AS arithmetic_ns,
             sum(CASE WHEN frames.surrounds THEN samples.ns ELSE 0 END) AS around_ns,
+            sum(CASE WHEN frames.is_unnamed THEN samples.ns ELSE 0 END) AS unnamed_ns,
             sum(CASE WHEN frames.in_double THEN samples.ns ELSE 0 END) AS double_ns,
             sum(CASE WHEN frames.in_half THEN samples.ns ELSE 0 END) AS half_ns,
             sum(CASE WHEN frames.is_slow AND frames.unfolds THEN samples.ns ELSE 0 END) AS unfolding_ns,
@@ -41,10 +43,12 @@ SELECT
     sums.samples, -- samples
     sums.arithmetic_ns / sums.ns AS arithmetic_share, -- share in the arithmetic of operators, 0 to 1
     sums.around_ns / sums.ns AS around_share, -- share in what surrounds them, 0 to 1
+    sums.unnamed_ns / sums.ns AS unnamed_share, -- share in code that has no name, as oneDNN's for convolutions, 0 to 1
     sums.double_ns / sums.ns AS double_share, -- share that computes in double precision, at least
     sums.half_ns / sums.ns AS half_share, -- share that computes in half precision, at least
     sums.unfolding_ns / sums.ns AS unfolding_share, -- share in one of these that copies for convolutions
-    sums.pooled = 0 AND coalesce(others.helpers, 0) = 0 AS one_thread, -- whether its operators use one thread
+    sums.pooled <= 0.01 * sums.samples AND coalesce(others.helpers, 0) = 0
+        AS one_thread, -- whether its operators use one thread
     usage.idle_cpus / count(*) OVER (PARTITION BY sums.recording)
         AS idle_cpus, -- mean CPUs that it may use and nothing did, shared by the training threads; NULL if not measured
     info.omp_threads -- OMP_NUM_THREADS that it was started with; NULL without, or if not known

@@ -8,7 +8,7 @@
 -- forbids to run, or a CPU is woken first.
 --
 -- needs: _switches, _launching_threads, training_threads, steps, processes, recordings, _evaluations
--- needs: _started_programs
+-- needs: _started_programs, stack_events
 CREATE TABLE preemption AS
 WITH
     threads AS (
@@ -156,28 +156,47 @@ WITH
         FROM held
         GROUP BY ALL
     ),
-    -- Other threads of the process that are as short of CPUs as the training thread.
+    running AS (
+        SELECT recording, pid, tid, sum(ns) AS cpu_ns
+        FROM stack_events
+        WHERE kind = 'sample'
+        GROUP BY recording, pid, tid
+    ),
+    short AS (
+        SELECT
+            switches.recording,
+            switches.pid,
+            switches.tid,
+            sum(switches.runq_ns) AS runq_ns,
+            max(sum(CASE WHEN threads.tid IS NOT NULL THEN switches.runq_ns END)) OVER (
+                PARTITION BY switches.recording, switches.pid
+            ) AS own_ns,
+            any_value(threads.tid) IS NOT NULL AS trains
+        FROM _switches AS switches
+        LEFT JOIN threads
+            ON threads.recording = switches.recording
+            AND threads.pid = switches.pid
+            AND threads.tid = switches.tid
+        WHERE switches.runq_ns > 0
+        GROUP BY switches.recording, switches.pid, switches.tid
+    ),
+    -- Other threads of the process that are as short of CPUs as the training thread, and compute as much as each other.
     crowds AS (
         SELECT recording, pid, count(*) AS threads
         FROM (
             SELECT
-                switches.recording,
-                switches.pid,
-                switches.tid,
-                sum(switches.runq_ns) AS runq_ns,
-                max(sum(CASE WHEN threads.tid IS NOT NULL THEN switches.runq_ns END)) OVER (
-                    PARTITION BY switches.recording, switches.pid
-                ) AS own_ns,
-                any_value(threads.tid) IS NOT NULL AS trains
-            FROM _switches AS switches
-            LEFT JOIN threads
-                ON threads.recording = switches.recording
-                AND threads.pid = switches.pid
-                AND threads.tid = switches.tid
-            WHERE switches.runq_ns > 0
-            GROUP BY switches.recording, switches.pid, switches.tid
+                short.recording,
+                short.pid,
+                running.cpu_ns,
+                max(running.cpu_ns) OVER (PARTITION BY short.recording, short.pid) AS most_ns
+            FROM short
+            LEFT JOIN running
+                ON running.recording = short.recording
+                AND running.pid = short.pid
+                AND running.tid = short.tid
+            WHERE NOT short.trains AND short.runq_ns >= 0.1 * short.own_ns
         )
-        WHERE NOT trains AND runq_ns >= 0.1 * own_ns
+        WHERE most_ns IS NULL OR cpu_ns >= 0.1 * most_ns
         GROUP BY recording, pid
     ),
     -- Processes of one name count together: a build is many that live for a second.
@@ -243,7 +262,7 @@ SELECT
     CAST(coalesce(sum(CASE WHEN held.holder = 'threads' THEN held.runq_ns END), 0) AS BIGINT)
         AS threads_ns, -- [ns] in which other threads of its own process had it
     CAST(coalesce(any_value(crowds.threads), 0) AS BIGINT)
-        AS crowd, -- other threads of the process that were short of CPUs, too
+        AS crowd, -- other threads of the process that were short of CPUs, too, and used them
     any_value(most.first.holder)
         AS holder, -- who had it most: threads (own), workers, ranks, started, others, nobody or unknown; or recorder
     CAST(any_value(most.first.runq_ns) AS BIGINT) AS holder_ns, -- [ns] of it, in which these had it

@@ -1078,6 +1078,23 @@ class GpuFindingsTest {
                         + "but other threads of the job need one, too");
     }
 
+    /// Threads that are ready together for a moment, as those of a tokenizer between batches, need no CPU of their own.
+    @Test
+    void tooManyThreadsDoesNotCountThreadsThatHardlyRun() {
+        RecordingFixture fixture = recording().training(10, 15).footer("zernel.recording", "{\"complete\":true,\"cpus\":2}");
+        for (int i = 0; i < 10; i++) {
+            for (long tid = 100; tid < 104; tid++) {
+                fixture.on(100, tid, "python3");
+                waitsForCpu(fixture, i, 100, "python3");
+            }
+            for (int sample = 3; sample < 6; sample++) {
+                fixture.on(100, 101, "omp").sample(i * 50 + sample, "gomp_thread_start (libgomp.so.1)");
+            }
+        }
+        fixture.on(100, 102, "tokio").sample(4, "encode (tokenizers.abi3.so)").on(100, 103, "tokio").sample(4, "encode (tokenizers.abi3.so)");
+        assertThat(run("too_many_threads", fixture.on(100, 100, "python3"))).isEmpty();
+    }
+
     @Test
     void tooManyThreadsDoesNotAdviseOnOpenMpWhereTheThreadsAreOfAnotherLibrary() {
         RecordingFixture fixture = recording().training(10, 15).footer("zernel.recording", "{\"complete\":true,\"cpus\":2}");

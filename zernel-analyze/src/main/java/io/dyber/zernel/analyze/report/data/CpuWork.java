@@ -10,10 +10,10 @@ final class CpuWork {
     /// With fewer samples, shares say little.
     private static final int MANY_SAMPLES = 50;
 
-    /// Of the samples, in arithmetic, from which on more threads may gain much.
+    /// Of the samples, in arithmetic or in code without a name, from which on more threads may gain much.
     private static final double MUCH_ARITHMETIC = 0.5;
 
-    /// As much arithmetic for what is around it has an operator that is large enough for several threads.
+    /// As much of that for what is around it has an operator that is large enough for several threads.
     private static final double LARGE_OPERATORS = 4;
 
     /// Of a CPU: a thread more finds one.
@@ -44,15 +44,17 @@ final class CpuWork {
     private static String threads(Table.Row row) {
         double around = share(row, "around_share");
         double arithmetic = share(row, "arithmetic_share");
-        boolean gains = arithmetic >= MUCH_ARITHMETIC && arithmetic >= LARGE_OPERATORS * around && isOneThread(row) && idle(row) >= AN_IDLE_CPU;
-        return gains ? moreThreads(arithmetic, idle(row), row.text("omp_threads")) : "";
+        double most = arithmetic + (row.isNull("unnamed_share") ? 0 : share(row, "unnamed_share")); // NULL in earlier digests
+        boolean gains = most >= MUCH_ARITHMETIC && most >= LARGE_OPERATORS * around && isOneThread(row) && idle(row) >= AN_IDLE_CPU;
+        return gains ? moreThreads(arithmetic, most, idle(row), row.text("omp_threads")) : "";
     }
 
-    private static String moreThreads(double arithmetic, double idle, @Nullable String told) {
+    private static String moreThreads(double arithmetic, double most, double idle, @Nullable String told) {
         long threads = 1 + Math.round(idle);
-        double gain = 1 / (1 - arithmetic + arithmetic / threads);
+        double gain = 1 / (1 - most + most / threads);
+        String unnamed = most > arithmetic ? ", and " + Quantity.percent(most - arithmetic) + " in code without a name, as oneDNN's" : "";
         return "Its operators compute with one thread, which has " + Quantity.percent(arithmetic) + " of the samples of a step in their"
-                + " arithmetic, while " + String.format(Locale.ROOT, "%.1f", idle) + " CPUs are idle: "
+                + " arithmetic" + unnamed + ", while " + String.format(Locale.ROOT, "%.1f", idle) + " CPUs are idle: "
                 + ("1".equals(told) ? "it was started with OMP_NUM_THREADS=1, as torchrun does; " : "") + "OMP_NUM_THREADS=" + threads
                 + " or torch.set_num_threads(" + threads + ") may gain up to " + String.format(Locale.ROOT, "%.2fx", gain) + ".";
     }

@@ -209,7 +209,9 @@ public record Verdict(Kind kind, String sentence, String reason) {
                     evidence + copies(report).orElse(" No finding says why not more.") + small + LongestLines.ofSteps(report));
             default -> new Verdict(
                     Kind.UNKNOWN,
-                    "No bottleneck found.",
+                    computesOnCpus(report) && !CpuWork.known(report).isEmpty()
+                            ? "No bottleneck found, but CPUs are idle."
+                            : "No bottleneck found.",
                     unknown(report, busiest) + small + LongestLines.ofSteps(report));
         };
     }

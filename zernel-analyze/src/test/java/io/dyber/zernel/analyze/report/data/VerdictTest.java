@@ -186,18 +186,23 @@ class VerdictTest {
 
     @Test
     void largeOperatorsOfOneThreadBesideIdleCpusAreTold() {
-        assertThat(onCpus(row(300L, 0.8, 0.1, true, 0.9, "1")))
+        assertThat(onCpus(row(300L, 0.8, 0.1, 0.0, true, 0.9, "1")))
                 .isEqualTo("Nothing was launched on a GPU: the job runs on CPUs only. Its operators compute with one thread, which has "
                         + "80.0 % of the samples of a step in their arithmetic, while 0.9 CPUs are idle: it was started with "
                         + "OMP_NUM_THREADS=1, as torchrun does; OMP_NUM_THREADS=2 or torch.set_num_threads(2) may gain up to 1.67x. Whether it computes well there otherwise, "
                         + "as to memory formats, is not judged. " + NEEDED);
+        assertThat(onCpus(row(300L, 0.3, 0.06, 0.5, true, 0.9, "2")))
+                .contains("30.0 % of the samples of a step in their arithmetic, and 50.0 % in code without a name, as oneDNN's, while")
+                .contains("may gain up to 1.67x");
+        assertThat(verdictOnCpus(row(300L, 0.8, 0.1, 0.0, true, 0.9, "1")).sentence()).isEqualTo("No bottleneck found, but CPUs are idle.");
+        assertThat(verdictOnCpus(row(300L, 0.8, 0.1, 0.0, false, 0.9, "1")).sentence()).isEqualTo("No bottleneck found.");
         String open = "Nothing was launched on a GPU: the job runs on CPUs only. Whether it computes well there, as to "
                 + "memory formats, is not judged. " + NEEDED;
-        assertThat(onCpus(row(40L, 0.8, 0.1, true, 0.9, "1")))
+        assertThat(onCpus(row(40L, 0.8, 0.1, 0.0, true, 0.9, "1")))
                 .isEqualTo(open.replace("as to memory formats", "as to data types, memory formats and many small operators")); // too few to tell
-        assertThat(onCpus(row(300L, 0.8, 0.1, false, 0.9, "1"))).isEqualTo(open); // has a pool
-        assertThat(onCpus(row(300L, 0.8, 0.1, true, 0.5, "1"))).isEqualTo(open); // no CPU is idle
-        assertThat(onCpus(row(300L, 0.6, 0.2, true, 0.9, "1"))).isEqualTo(open); // small operators
+        assertThat(onCpus(row(300L, 0.8, 0.1, 0.0, false, 0.9, "1"))).isEqualTo(open); // has a pool
+        assertThat(onCpus(row(300L, 0.8, 0.1, 0.0, true, 0.5, "1"))).isEqualTo(open); // no CPU is idle
+        assertThat(onCpus(row(300L, 0.6, 0.2, 0.0, true, 0.9, "1"))).isEqualTo(open); // small operators
     }
 
     private static String onCpus(Object[] samples) {
@@ -209,7 +214,7 @@ class VerdictTest {
                 "step_mean", table(List.of("pid", "steps"), 100L, 50L),
                 "gpu_limit", table(List.of("limits", "busy", "evidence")),
                 "operator_samples", tableOf(
-                        List.of("samples", "arithmetic_share", "around_share", "one_thread", "idle_cpus", "omp_threads"),
+                        List.of("samples", "arithmetic_share", "around_share", "unnamed_share", "one_thread", "idle_cpus", "omp_threads"),
                         samples),
                 "phase_words", table(List.of("phase", "on_gpu"), "GpuCompute", false));
         return new Report(sections, new Diagnosis(List.of(), List.of())).verdict();
