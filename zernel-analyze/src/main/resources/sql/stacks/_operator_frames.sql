@@ -1,7 +1,9 @@
 -- What the innermost function of each stack does for operators of PyTorch, by its name: one row per stack.
 --
 -- Naive multiplication (`cpublas_gemm_impl`) is what PyTorch has for types that no library multiplies for it: float16
--- and bfloat16 on a CPU without instructions for them. Other loops over these types are as fast as over float32.
+-- and bfloat16 on a CPU without instructions for them. Other loops over these types are as fast as over float32. What
+-- oneDNN has no code of its own for it computes number by number, too (`dnnl::impl::cpu::ref_`): of PyTorch's types
+-- these are the same, as gradients of convolutions in float16 also on a CPU with instructions for it.
 -- Code that oneDNN makes while it runs has no name, and its stacks end in the function of Python that called it: for
 -- convolutions `_conv_forward`, in the backward pass `_engine_run_backward`, which do nothing else.
 --
@@ -40,14 +42,15 @@ SELECT
     coalesce(regexp_matches(frames.function, '\bfill_kernel\b|^_*memset'), FALSE)
         AS fills, -- whether it fills memory with a number
     coalesce(
-        regexp_matches(frames.function, '(^|_)d(gemm|gemv|axpy|dot)|\bdouble\b')
+        regexp_matches(frames.function, '(^|_)d(gemm|gemv|axpy|dot)|\bdouble\b|^_ZN2at.*\d[a-z]\w*?IdE')
             AND NOT regexp_matches(frames.function, '\bfloat\b'),
         FALSE
     ) AS in_double, -- whether it computes in double precision
     coalesce(
         regexp_matches(frames.function, '\bat::')
             AND regexp_matches(frames.function, 'cpublas_gemm_impl'
-                || '|(gemm|gemv|dot|unfolded).*c10::(BFloat16|Half)|(fp|bf)16_(gemv|dot|gemm)'),
+                || '|(gemm|gemv|dot|unfolded).*c10::(BFloat16|Half)|(fp|bf)16_(gemv|dot|gemm)')
+            OR regexp_matches(frames.function, '\bdnnl::impl::cpu::ref_(\w*convolution|matmul|inner_product)'),
         FALSE
     ) AS in_half, -- whether it multiplies in half precision, float16 or bfloat16, number by number
     in_double OR in_half AS is_slow, -- whether it is in one of these

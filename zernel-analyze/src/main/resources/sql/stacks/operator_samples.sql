@@ -27,12 +27,14 @@ WITH
             sum(CASE WHEN frames.computes THEN samples.ns ELSE 0 END) AS arithmetic_ns,
             sum(CASE WHEN frames.surrounds THEN samples.ns ELSE 0 END) AS around_ns,
             sum(CASE WHEN frames.is_unnamed THEN samples.ns ELSE 0 END) AS unnamed_ns,
+            sum(CASE WHEN frames.computes AND _is_openmp(inner_frames.file) THEN samples.ns ELSE 0 END) AS waiting_ns,
             sum(CASE WHEN frames.in_double THEN samples.ns ELSE 0 END) AS double_ns,
             sum(CASE WHEN frames.in_half THEN samples.ns ELSE 0 END) AS half_ns,
             sum(CASE WHEN frames.is_slow AND frames.unfolds THEN samples.ns ELSE 0 END) AS unfolding_ns,
             count(pools.id) AS pooled
         FROM _step_samples AS samples
         JOIN _operator_frames AS frames ON frames.id = samples.id
+        LEFT JOIN _stack_frames AS inner_frames ON inner_frames.id = samples.id AND inner_frames.frame = 0
         LEFT JOIN pools ON pools.id = samples.id
         GROUP BY samples.recording, samples.pid, samples.tid
     )
@@ -44,6 +46,7 @@ SELECT
     sums.arithmetic_ns / sums.ns AS arithmetic_share, -- share in the arithmetic of operators, 0 to 1
     sums.around_ns / sums.ns AS around_share, -- share in what surrounds them, 0 to 1
     sums.unnamed_ns / sums.ns AS unnamed_share, -- share in code that has no name, as oneDNN's for convolutions, 0 to 1
+    sums.waiting_ns / sums.ns AS waiting_share, -- share of arithmetic_share in which it waits for its pool, 0 to 1
     sums.double_ns / sums.ns AS double_share, -- share that computes in double precision, at least
     sums.half_ns / sums.ns AS half_share, -- share that computes in half precision, at least
     sums.unfolding_ns / sums.ns AS unfolding_share, -- share in one of these that copies for convolutions
