@@ -1,7 +1,7 @@
 -- Steps take longer and longer. Something grows that each step goes through, and no speed of the start comes back.
 --
--- Counted is what the mean step takes longer than the median one of the first tenth. The phase named is the one that
--- grew most between the first and the last tenth.
+-- Counted is what the mean step takes longer than the median one of the first tenth; at most, than one before it grew,
+-- as those have grown, too. The phase named is the one that grew most between the first and the last tenth.
 -- Does not apply to steps that take longer from one step on: see slow_steps.
 --
 -- needs: steps, step_trends, phase_words
@@ -65,7 +65,7 @@ SELECT
     'times as long at the end' AS unit, -- unit of value
     costs.mean_ns AS step_ns, -- [ns] mean step
     costs.lost_ns, -- [ns] by which it is over the median of the first tenth
-    costs.lost_ns AS bound_ns, -- [ns] saved at most, when steps stay as they were
+    costs.mean_ns - costs.start_ns AS bound_ns, -- [ns] saved at most, when steps stay as they were before
     format('{} in the first tenth of {} steps, {} in the last (medians); 100 steps later a step takes {} longer; '
             || '{} of what it takes longer: {}; ',
         ms(costs.first_ns), costs.steps, ms(costs.last_ns), ms(100 * costs.per_step_ns),

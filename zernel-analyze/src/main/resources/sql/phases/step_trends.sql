@@ -29,7 +29,12 @@ WITH
         WHERE steps.step_kind = 'train'
     ),
     parts AS (
-        SELECT parted.thread, parted.part, median(parted.step) AS step, median(parted.dur_ns) AS ns
+        SELECT
+            parted.thread,
+            parted.part,
+            median(parted.step) AS step,
+            median(parted.dur_ns) AS ns,
+            quantile_cont(parted.dur_ns, 0.05) AS short_ns
         FROM parted
         CROSS JOIN thresholds
         WHERE parted.steps >= thresholds.min_steps
@@ -63,6 +68,11 @@ WITH
         SELECT
             parts.thread,
             arg_min(parts.ns, parts.part) AS first_ns,
+            any_value(parts.ns) FILTER (parts.part = 2) AS second_ns,
+            -- As at its first step, by how steps grow from the first tenth to the second.
+            greatest(
+                least(arg_min(parts.short_ns, parts.part), 1.5 * first_ns - 0.5 * second_ns), 0.1 * first_ns
+            ) AS start_ns,
             arg_max(parts.ns, parts.part) AS last_ns,
             regr_slope(parts.ns, parts.step) AS per_step_ns,
             regr_syy(parts.ns, parts.step) - pow(regr_sxy(parts.ns, parts.step), 2) / regr_sxx(parts.ns, parts.step)
@@ -82,6 +92,8 @@ SELECT
     numbers.tid, -- training thread
     means.steps, -- steps of training, without warm-up, evaluation and checkpoints
     CAST(lines.first_ns AS BIGINT) AS first_ns, -- [ns] median step of the first tenth
+    CAST(lines.start_ns AS BIGINT)
+        AS start_ns, -- [ns] step before it grew: a short one of the first tenth, or less by what it grows to the second
     CAST(lines.last_ns AS BIGINT) AS last_ns, -- [ns] median step of the last tenth
     CAST(means.mean_ns AS BIGINT) AS mean_ns, -- [ns] mean step
     lines.per_step_ns -- [ns] by which a step is longer than the one before it
