@@ -1,3 +1,40 @@
+-- Times between two edges, begins or ends, of operators of PyTorch that a trace has of training on CPUs.
+--
+-- An operator that computes much does so between two edges that are far apart: its own, or those of one inside it.
+--
+-- needs: events, _step_spans, phase_words, files
+CREATE TABLE _operator_pieces AS
+WITH
+    threads AS (
+        SELECT DISTINCT spans.recording, spans.pid, spans.tid
+        FROM _step_spans AS spans
+        JOIN files ON files.recording = spans.recording
+        JOIN phase_words AS words ON words.recording = spans.recording AND words.pid = spans.pid
+        WHERE files.state = 'trace' AND NOT words.on_gpu
+    ),
+    edges AS (
+        SELECT
+            events.recording,
+            events.pid,
+            events.tid,
+            unnest([events.ts_ns, events.ts_ns + events.dur_ns]) AS at_ns,
+            unnest([1, -1]) AS turn,
+            unnest([events.name, NULL]) AS operator
+        FROM events
+        SEMI JOIN threads USING (recording, pid, tid)
+        WHERE events.kind = 'torch_op' AND events.dur_ns > 0
+    )
+SELECT
+    recording, -- recording
+    pid, -- process
+    tid, -- training thread
+    at_ns, -- [ns] when the piece began
+    coalesce(lead(at_ns) OVER thread_order - at_ns, 0) AS dur_ns, -- [ns] until the next edge
+    sum(turn) OVER (thread_order ROWS UNBOUNDED PRECEDING) > 0 AS inside, -- whether it is inside an operator
+    operator -- operator that begins with it; NULL where one ends
+FROM edges
+WINDOW thread_order AS (PARTITION BY recording, pid, tid ORDER BY at_ns, turn);
+
 -- The job calls many small operators. What surrounds them takes much of its time on a CPU.
 --
 -- Typical are loops over the samples of a batch, over pairs, boxes or places of a sequence, in a loss or in `forward`,
@@ -8,12 +45,14 @@
 -- no part of the share that decides. What is saved at most is not known, as arithmetic on little is slow, too; nor is
 -- taken off what the fewer operators need that are left. The lines are those of forward passes: for each operator
 -- there, the backward pass has one or two.
+-- By a trace of a job on CPUs, counted is the time in operators, forward and backward, between a begin or an end of one
+-- and the next that are less than 20 us apart. With the profiler on, it is longer than without.
 -- Does not apply to jobs that launch work on a GPU (host_bound, launch_bound), to operators in no pass of a training
 -- (cpu_between_calls), to optimizers (slow_optimizer), in programs without steps to calls with a faster way
 -- (slow_calls), nor where it is below two milliseconds of a step, which small models have.
 --
 -- needs: _step_samples, _working_samples, _calling_stacks, _module_stacks, faster_ways, step_mean
--- needs: _operator_frames, phase_words
+-- needs: _operator_frames, phase_words, _operator_pieces, _operator_times, _step_spans
 -- severity: in a training high from 25 % of step time, else medium
 -- hint: zernel-record --probe 'torch_op:aten::*' says which operators it calls, and how often
 -- lines: that in forward passes WHERE calls AND thread = 'training'
@@ -27,7 +66,9 @@ WITH
             0.25 AS min_step_share, -- of a step
             2000000 AS min_ns, -- [ns] of a step
             0.25 AS min_wall_share, -- of the time that the threads of a program without steps work
-            2 AS deviations -- standard deviations that the share may be wrong
+            2 AS deviations, -- standard deviations that the share may be wrong
+            20000 AS piece_ns, -- [ns] by a trace, between edges of operators, that are small below it
+            1000 AS min_operators -- of a step by a trace, that begin
     ),
     passes AS (
         SELECT
@@ -86,6 +127,50 @@ WITH
         LEFT JOIN faster_ways AS ways ON ways.id = samples.id
         LEFT JOIN _operator_frames AS frames ON frames.id = samples.id
         GROUP BY samples.recording, samples.pid
+    ),
+    traced AS (
+        SELECT
+            pieces.recording,
+            pieces.pid,
+            pieces.tid,
+            pieces.operators,
+            pieces.small_ns,
+            spans.steps,
+            spans.step_ns
+        FROM (
+            SELECT
+                recording,
+                pid,
+                any_value(tid) AS tid,
+                count(operator) AS operators,
+                sum(CASE WHEN inside AND dur_ns < piece_ns THEN dur_ns END) AS small_ns
+            FROM in_spans(_operator_pieces, _step_spans)
+            CROSS JOIN thresholds
+            WHERE trains
+            GROUP BY recording, pid
+        ) AS pieces
+        JOIN (
+            SELECT recording, pid, count(*) AS steps, avg(until_ns - from_ns) AS step_ns
+            FROM _step_spans
+            WHERE trains
+            GROUP BY recording, pid
+        ) AS spans
+            ON spans.recording = pieces.recording
+            AND spans.pid = pieces.pid
+    ),
+    callers AS (
+        SELECT
+            recording,
+            pid,
+            arg_max([operator, function], (operators, operator)) AS most,
+            max(operators) AS operators
+        FROM (
+            SELECT recording, pid, operator, function, count(*) AS operators
+            FROM in_spans(_operator_times, _step_spans)
+            WHERE trains AND kind = 'torch_op' AND NOT starts_with(operator, 'autograd::')
+            GROUP BY recording, pid, operator, function
+        )
+        GROUP BY recording, pid
     )
 SELECT
     recording,
@@ -107,6 +192,44 @@ WHERE samples >= min_samples
     AND samples - unnamed >= min_named
     AND found >= min_share * (samples - unnamed)
     AND calling_ns >= min_wall_share * wall_ns
+UNION ALL BY NAME
+SELECT
+    traced.recording,
+    traced.pid,
+    traced.tid,
+    small_ns / steps AS part_ns,
+    step_ns,
+    small_ns / steps AS lost_ns,
+    NULL::DOUBLE AS bound_ns,
+    format('mean of {} steps: {} of {} in operators, between two begins or ends of them that are less than {} apart; a '
+        || 'step has {:,.0f} operators', steps, us_or_ms(small_ns / steps), us_or_ms(step_ns), us_or_ms(piece_ns),
+        traced.operators / steps)
+        || coalesce(
+            format('; of those that no other calls, {:,.0f} are {}', callers.operators / steps, callers.most[1])
+                || coalesce(' in ' || callers.most[2], ''),
+            ''
+        )
+        || '; with the profiler on, without which it is less' AS evidence,
+    'fewer and larger operators: whole batches and sequences at once, not one sample, pair or place after another'
+        || CASE
+            WHEN cells.recording IS NOT NULL
+                THEN '; nn.LSTM, nn.GRU or nn.RNN, given whole sequences, where its inputs are known beforehand'
+            ELSE '; torch.compile, where that is not possible'
+        END AS advice,
+    'zernel-analyze export --perfetto {}' AS next_command
+FROM traced
+CROSS JOIN thresholds
+LEFT JOIN callers ON callers.recording = traced.recording AND callers.pid = traced.pid
+LEFT JOIN (
+    SELECT DISTINCT recording, pid
+    FROM _operator_pieces
+    WHERE regexp_matches(operator, '^aten::(lstm|gru|rnn_(tanh|relu))_cell$')
+) AS cells
+    ON cells.recording = traced.recording
+    AND cells.pid = traced.pid
+WHERE small_ns >= min_step_share * step_ns * steps
+    AND small_ns >= min_ns * steps
+    AND traced.operators >= min_operators * steps
 UNION ALL BY NAME
 SELECT
     recording, -- recording

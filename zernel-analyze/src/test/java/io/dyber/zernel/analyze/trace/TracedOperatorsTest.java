@@ -94,6 +94,45 @@ public class TracedOperatorsTest {
         }
     }
 
+    /// Steps of 20 ms, of which so many operators take `millis` each, most of that in one that they call.
+    private static TraceFixture cells(int operators, double millis) {
+        TraceFixture trace = trace(100).function("train.py(1): <module>", 100, 0, 120);
+        for (int i = 0; i < 6; i++) {
+            trace.range("ProfilerStep#" + i, 100, i * 20, 20).function("net.py(16): forward", 100, i * 20, 19.9);
+            for (int cell = 0; cell < operators; cell++) {
+                double at = i * 20 + cell * 19.8 / operators;
+                trace.operator("aten::lstm_cell", 100, at, millis).operator("aten::mm", 100, at + 0.002, millis - 0.004);
+            }
+        }
+        return trace;
+    }
+
+    @Test
+    void smallOperatorsFiresForATraceOfManyThatTakeLittle() {
+        try (Database database = open(cells(600, 0.014))) {
+            Finding finding = database.diagnose("small_operators").getFirst();
+            assertThat(finding.lostMillisPerStep()).isEqualTo(8.4, within(0.01));
+            assertThat(finding.maxSpeedup()).isNull();
+            assertThat(finding.severity()).isEqualTo("high");
+            assertThat(finding.evidence()).endsWith(" less than 20 us apart; a step has 1,200 operators; of those that no other calls, "
+                    + "600 are aten::lstm_cell in net.py(16): forward; with the profiler on, without which it is less");
+            assertThat(finding.advice()).endsWith("; nn.LSTM, nn.GRU or nn.RNN, given whole sequences, where its inputs are known beforehand");
+        }
+    }
+
+    @Test
+    void smallOperatorsIsSilentForATraceOfFewAndOfLargeOnes() {
+        try (Database database = open(cells(400, 0.014))) {
+            assertThat(database.diagnose("small_operators")).isEmpty();
+        }
+        try (Database database = open(cells(600, 0.03))) {
+            assertThat(database.diagnose("small_operators")).isEmpty();
+        }
+        try (Database database = open(cells(600, 0.014).kernel("gemm", 7, 1, 1, 2))) {
+            assertThat(database.diagnose("small_operators")).isEmpty();
+        }
+    }
+
     /// A range of the program holds Python, too, so operators are what computes where no GPU does.
     @Test
     void operatorsOfATraceWithoutAGpuAreComputeAndRangesOfTheProgramAreNot() {

@@ -21,11 +21,12 @@ final class CpuWork {
 
     private CpuWork() {}
 
-    /// Of the first training thread, what is judged and what is not.
-    static String sentences(Report report) {
+    /// Of the first training thread, what is judged and what is not; of a trace whether operators are small is.
+    static String sentences(Report report, boolean trace) {
         String known = known(report);
         // Of what samples tell, findings say what is known.
-        String open = isSampled(report) ? "memory formats" : "data types, memory formats and many small operators";
+        String unsampled = trace ? "data types and memory formats" : "data types, memory formats and many small operators";
+        String open = isSampled(report) ? "memory formats" : unsampled;
         return known + (known.isEmpty() ? "" : " ") + "Whether it computes well there" + (known.isEmpty() ? "" : " otherwise") + ", as to "
                 + open + ", is not judged. Nor is whether it needs all that it computes: padding, gradients that nobody uses, "
                 + "the same results again.";

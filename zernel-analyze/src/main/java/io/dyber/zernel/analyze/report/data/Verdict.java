@@ -223,7 +223,7 @@ public record Verdict(Kind kind, String sentence, String reason) {
             return (trace
                             ? "The trace has nothing that ran on a GPU: the job computes on CPUs, or its GPUs were not profiled."
                             : "Nothing was launched on a GPU: the job runs on CPUs only.")
-                    + " " + CpuWork.sentences(report);
+                    + " " + CpuWork.sentences(report, trace);
         }
         String why = busiest.map(row -> row.requiredText("evidence")).orElse("no GPU was sampled");
         if (trace) {
