@@ -325,7 +325,7 @@ class AnalyzeTest {
                 .contains("\nthresholds  high_share     0.01  lost share of a kind's events\n")
                 .contains("\nSQL of sql/findings/lost_events.sql\n-- Events were lost.");
         assertThat(Outcome.of("findings", "--explain", "nothing").err())
-                .startsWith("zernel-analyze: explaining 'nothing': no such finding or view\nhint: there are allocator_churn, ");
+                .startsWith("zernel-analyze: explaining 'nothing': no such finding or view\nhint: there are after_optimizer, allocator_churn, ");
         assertThat(Outcome.of("findings", "--list").out()).containsPattern("(?m)^lost_events +Events were lost.$");
     }
 

@@ -133,6 +133,47 @@ public class TracedOperatorsTest {
         }
     }
 
+    /// Steps of 20 ms: a forward pass, a backward pass and the optimizer, and `after` it so much of a second forward pass.
+    private static TraceFixture measuring(double after) {
+        TraceFixture trace = trace(100).function("train.py(1): <module>", 100, 0, 120);
+        for (int i = 0; i < 6; i++) {
+            double at = i * 20;
+            trace.range("ProfilerStep#" + i, 100, at, 20).operator("aten::conv2d", 100, at, 4);
+            trace.operator("autograd::engine::evaluate_function: ConvolutionBackward0", 100, at + 5, 6);
+            trace.range("Optimizer.step#SGD.step", 100, at + 12, 1).operator("aten::add_", 100, at + 12.1, 0.8);
+            trace.function("train.py(30): accuracy", 100, at + 14, after).operator("aten::conv2d", 100, at + 14, after);
+        }
+        return trace;
+    }
+
+    @Test
+    void afterOptimizerFiresForASecondForwardPass() {
+        try (Database database = open(measuring(5))) {
+            Finding finding = database.diagnose("after_optimizer").getFirst();
+            assertThat(finding.lostMillisPerStep()).isEqualTo(5.0);
+            assertThat(finding.maxSpeedup()).isEqualTo(1.33);
+            assertThat(finding.severity()).isEqualTo("high");
+            assertThat(finding.evidence()).startsWith("mean of 6 steps: 5.0 ms of 20.0 ms in operators after the optimizer, 5.0 ms of it in "
+                    + "aten::conv2d; most in train.py(30): accuracy; the forward pass takes 4.0 ms before it; ");
+        }
+    }
+
+    @Test
+    void afterOptimizerIsSilentForLittleAndWhereTheNextForwardPassIsThere() {
+        try (Database database = open(measuring(0.5))) {
+            assertThat(database.diagnose("after_optimizer")).isEmpty();
+        }
+        TraceFixture shifted = trace(100);
+        for (int i = 0; i < 6; i++) {
+            double at = i * 20;
+            shifted.range("ProfilerStep#" + i, 100, at, 20).operator("autograd::engine::evaluate_function: ConvolutionBackward0", 100, at, 6);
+            shifted.range("Optimizer.step#SGD.step", 100, at + 7, 1).operator("aten::conv2d", 100, at + 10, 8);
+        }
+        try (Database database = open(shifted)) {
+            assertThat(database.diagnose("after_optimizer")).isEmpty();
+        }
+    }
+
     /// A range of the program holds Python, too, so operators are what computes where no GPU does.
     @Test
     void operatorsOfATraceWithoutAGpuAreComputeAndRangesOfTheProgramAreNot() {
