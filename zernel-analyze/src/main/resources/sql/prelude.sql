@@ -144,6 +144,10 @@ CREATE MACRO is_wrapper(function) AS regexp_matches(
 -- Whether a function that a line calls has so much of its time that it says what takes it.
 CREATE MACRO is_most(part, whole) AS part >= 0.6 * whole;
 
+-- Whether a function does nothing but call what it was made of, as transforms: then one of these says what takes long.
+CREATE MACRO _only_calls_parts(called) AS
+    regexp_matches(called, '^(Compose|Pipeline|ColumnTransformer|FeatureUnion)\.');
+
 -- How long time buckets are by which spans of time are found: 2^bits ns, at most half a short span, or `least`. Then a
 -- span has few of them, and few spans are in one, which would each be tried for every point there.
 CREATE MACRO bucket_bits(span_ns, least) AS coalesce(greatest(CAST(floor(log2(span_ns)) AS BIGINT) - 1, least), least);

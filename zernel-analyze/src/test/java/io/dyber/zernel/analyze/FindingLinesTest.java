@@ -236,6 +236,17 @@ class FindingLinesTest {
                 .isEqualTo("100 % of that work: train.py:9 <module> -> Trainer.fit -> ... -> Callback.log");
     }
 
+    /// What only calls its parts does not say which of them takes the time, though it does nothing else.
+    @Test
+    void aCallOfTransformsIsFollowedToTheOneThatTheTimeIsIn() {
+        String compose = MAIN + "crop (/me/train.py:70);Compose.__call__ (/lib/site-packages/torchvision/transforms.py:5);";
+        String jitter = compose + "ColorJitter.forward (/lib/site-packages/torchvision/transforms.py:9)";
+        String flip = compose + "RandomFlip.forward (/lib/site-packages/torchvision/transforms.py:7)";
+        assertThat(lineOf(MAIN + "step (/me/train.py:99)", jitter, jitter, flip))
+                .isEqualTo("100 % of that work: train.py:70 crop -> Compose.__call__ -> ... -> ColorJitter.forward");
+        assertThat(lineOf(MAIN + "step (/me/train.py:99)", jitter, flip)).isEqualTo("100 % of that work: train.py:70 crop -> Compose.__call__");
+    }
+
     /// As `next()` of a loader, which is the same for all data sets.
     @Test
     void aCallIsFollowedIntoAnotherPackage() {

@@ -94,7 +94,11 @@ public record LineRule(String of, String amount, Optional<String> cause, String 
                     AND inside.tid IS NOT DISTINCT FROM calls.tid
                     AND inside.line = calls.line AND inside.called = calls.called AND inside.function <> calls.called
                     AND is_most(inside.amount, calls.amount)
-                    AND (inside.module <> inside.direct OR (NOT calls.little_else AND inside.module <> 'torch'))
+                    AND (
+                        inside.module <> inside.direct
+                        OR (NOT calls.little_else AND inside.module <> 'torch')
+                        OR _only_calls_parts(calls.called)
+                    )
                 LEFT JOIN fastest
                     ON fastest.recording = calls.recording AND fastest.pid = calls.pid
                     AND fastest.tid IS NOT DISTINCT FROM calls.tid
