@@ -7,7 +7,8 @@
 -- Where the training thread loads the data itself, workers save neither its sampler, which stays in its process, nor
 -- what it takes to get a batch from a worker, 0.3 ms at least. That is assumed, so what they save is only told from
 -- there on. Severity is then by all the rest of loading, which samples that cost less would save without any worker.
--- At most saved is all of the wait, as by such samples.
+-- At most saved is all of the wait, as by such samples. Where its operators use threads of a pool, workers compete with
+-- these for CPUs that are idle only while the thread loads: at least saved is what all cores take less for it than one.
 -- Does not apply where the workers mostly read (storage_bound), where no CPU is left for transforms (data_bound), or to
 -- one late rank of several (nccl_straggler).
 --
@@ -50,9 +51,13 @@ SELECT
         || idle_text(idle_ns, lost_ns, least_idle_ns, most_few_ns)
         || CASE
             WHEN shared_ns IS NULL THEN ''
+            WHEN shared_ns = 0 THEN '; if these are two threads of a core, nothing is saved'
             ELSE format('; if these are two threads of a core, only {} are saved', ms(shared_ns))
         END AS evidence, -- what it rests on
     CASE
+        WHEN loads_in_process AND shared_ns < min_share * step_ns
+            THEN format('make the samples cheaper: that could save up to {}; DataLoader(num_workers={}, '
+                || 'persistent_workers=True) may save next to nothing', ms(data_ns - sampler_ns), workers_needed)
         WHEN loads_in_process AND saved_ns - lost_ns >= min_share * step_ns
             THEN format('DataLoader(num_workers={}, persistent_workers=True); or make the samples cheaper: '
                 || 'that could save up to {}', workers_needed, ms(data_ns - sampler_ns))

@@ -404,7 +404,7 @@ GROUP BY recording, pid, tid;
 -- thread waits on a CPU for threads of its pool that have none. At most all that any has none is.
 --
 -- needs: training_threads, _own_loading, worker_crews, worker_starts, gpu_busy, host_usage, _bound_cpus, _cpu_waits
--- needs: _wait_samples, _uneven_fetches, _pool_delays
+-- needs: _wait_samples, _uneven_fetches, _pool_delays, _other_threads
 -- digest: kept
 CREATE TABLE _data_waits AS
 WITH
@@ -479,6 +479,7 @@ WITH
                 ELSE greatest(coalesce(own.off_ns, 0), threads.data_ns)
             END) / threads.step_ns AS own_cpus,
             coalesce(own.other_threads, 0) AS other_cpus,
+            coalesce(runs.helpers >= 1, FALSE) AS has_pool,
             coalesce(crews.at_once * crews.cpu_share, 0) AS worker_cpus,
             usage.idle_cpus,
             coalesce(usage.measured, FALSE) AS idle_measured,
@@ -540,6 +541,7 @@ WITH
             AND ready.pid = threads.pid
             AND ready.tid = threads.tid
             AND ready.holder IN ('workers', 'threads')
+        LEFT JOIN _other_threads AS runs ON runs.recording = threads.recording AND runs.pid = threads.pid
         LEFT JOIN _pool_delays AS pools
             ON pools.recording = threads.recording
             AND pools.pid = threads.pid
@@ -619,7 +621,20 @@ WITH
         SELECT
             reached.*,
             greatest(least(step_ns - reached_ns, saved_ns), 0) AS few_ns,
-            greatest(least(step_ns - coalesce(most_reached_ns, reached_ns), saved_ns), 0) AS least_few_ns,
+            -- A pool for its operators is idle while the thread loads, and needs those CPUs where workers do: all cores
+            -- compute then, instead of one.
+            greatest(
+                least(
+                    step_ns - coalesce(most_reached_ns, reached_ns),
+                    saved_ns,
+                    CASE
+                        WHEN loads_in_process AND has_pool
+                            THEN saved_ns - load_cpu_ns / greatest((1 + constants.sibling_share) * cpus / 2, 1)
+                        ELSE saved_ns
+                    END
+                ),
+                0
+            ) AS least_few_ns,
             greatest(
                 least(
                     step_ns - greatest(step_ns - most_saved_ns, job_cpu_ns / job_cpus, 0.01 * step_ns),
