@@ -2,15 +2,12 @@
 --
 -- An operator that computes much does so between two edges that are far apart: its own, or those of one inside it.
 --
--- needs: events, _step_spans, phase_words, files
+-- needs: events, _operator_times
 CREATE TABLE _operator_pieces AS
 WITH
     threads AS (
-        SELECT DISTINCT spans.recording, spans.pid, spans.tid
-        FROM _step_spans AS spans
-        JOIN files ON files.recording = spans.recording
-        JOIN phase_words AS words ON words.recording = spans.recording AND words.pid = spans.pid
-        WHERE files.state = 'trace' AND NOT words.on_gpu
+        SELECT DISTINCT recording, pid, tid
+        FROM _operator_times
     ),
     edges AS (
         SELECT
