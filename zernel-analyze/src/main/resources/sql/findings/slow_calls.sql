@@ -4,7 +4,8 @@
 CREATE VIEW _called_ways AS
 SELECT
     id, -- number of the stack
-    call -- what the line calls
+    call, -- what the line calls
+    in_loops -- whether its faster way is one only where it is called again and again
 FROM faster_ways
 WHERE NOT by_item;
 
@@ -14,7 +15,9 @@ WHERE NOT by_item;
 -- steps those of the threads that compute most. The line says what is faster; whether that does the same for the
 -- program only its author knows. How much a training gains is not said, as what such a call leaves to the backward pass
 -- is not in it; where it keeps steps from what they are for, other findings count it.
--- Does not apply to calls that a framework makes by itself, nor to loading item by item in a training (data_bound).
+-- Does not apply to what is slow only in a loop, as adding to a table, where all samples of it are one stretch of time,
+-- as of a single call; nor to calls that a framework makes by itself, or loading item by item in a training
+-- (data_bound).
 --
 -- needs: _working_samples, _step_samples, faster_ways, _called_ways
 -- severity: high from 25 % of the time of these threads on a CPU, else medium
@@ -30,11 +33,31 @@ WITH
             0.2 AS min_step_share -- of the time on a CPU in steps of training
     ),
     samples AS (
-        SELECT samples.recording, samples.pid, NULL AS tid, samples.wall_ns, samples.ns, ways.call
+        SELECT
+            samples.recording,
+            samples.pid,
+            NULL AS tid,
+            samples.wall_ns,
+            samples.ns,
+            ways.call,
+            ways.in_loops,
+            lag(ways.call) OVER (
+                PARTITION BY samples.recording, samples.pid, samples.tid ORDER BY samples.start_ns
+            ) AS call_before
         FROM _working_samples AS samples
         LEFT JOIN faster_ways AS ways ON ways.id = samples.id
         UNION ALL
-        SELECT samples.recording, samples.pid, samples.tid, NULL, samples.ns, ways.call
+        SELECT
+            samples.recording,
+            samples.pid,
+            samples.tid,
+            NULL,
+            samples.ns,
+            ways.call,
+            ways.in_loops,
+            lag(ways.call) OVER (
+                PARTITION BY samples.recording, samples.pid, samples.tid ORDER BY samples.middle_ns
+            )
         FROM _step_samples AS samples
         LEFT JOIN _called_ways AS ways ON ways.id = samples.id
     ),
@@ -45,7 +68,9 @@ WITH
             tid,
             any_value(wall_ns) AS wall_ns,
             call,
+            any_value(in_loops) AS in_loops,
             count(*) AS samples,
+            count(*) FILTER (call_before IS NULL OR call_before <> call) AS stretches,
             sum(ns) AS call_ns,
             sum(sum(ns)) OVER (PARTITION BY recording, pid, tid) AS cpu_ns
         FROM samples
@@ -72,6 +97,7 @@ FROM sums
 CROSS JOIN thresholds
 WHERE call IS NOT NULL
     AND samples >= min_samples
+    AND (NOT in_loops OR stretches > 1)
     AND CASE
         WHEN tid IS NULL THEN call_ns >= min_share * cpu_ns AND call_ns >= min_wall_share * wall_ns
         ELSE call_ns >= min_step_share * cpu_ns

@@ -152,6 +152,7 @@ SELECT
     numbers.id, -- number of the stack
     calls.call, -- what the line calls
     calls.instead, -- what is faster
+    calls.in_loops, -- whether that is so only where it is called again and again
     calls.module = 'items' AS by_item -- whether it is loading item by item
 FROM numbers
 JOIN known_calls AS calls ON calls.number = numbers.number

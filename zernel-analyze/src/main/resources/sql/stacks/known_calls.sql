@@ -12,7 +12,8 @@ SELECT
     file, -- name of the file that has it; empty for all of the package
     function, -- regular expression of the functions, as Python names them (3.11 and later: with their class)
     call, -- what a program calls
-    instead -- what is faster, and why where that is not plain
+    instead, -- what is faster, and why where that is not plain
+    starts_with(instead, 'where it is in a loop, collect') AS in_loops -- whether a single call is as fast as can be
 FROM (
     VALUES
         -- Python
@@ -82,9 +83,9 @@ FROM (
             'OmegaConf.to_container(...), or the values in variables, before the loop'),
         -- NumPy
         ('numpy', '_function_base_impl.py', '^(append|insert|delete)$', 'numpy.append and the like',
-            'collect in a list and numpy.concatenate once, or fill an array: each call copies all'),
+            'where it is in a loop, collect in a list and concatenate once, or fill an array: each call copies all'),
         ('numpy', 'function_base.py', '^(append|insert|delete)$', 'numpy.append and the like',
-            'collect in a list and numpy.concatenate once, or fill an array: each call copies all'),
+            'where it is in a loop, collect in a list and concatenate once, or fill an array: each call copies all'),
         ('numpy', '_function_base_impl.py', '^(vectorize\..*|_vectorize_call)$', 'numpy.vectorize',
             'operations on whole arrays: it is a loop in Python'),
         ('numpy', 'function_base.py', '^(vectorize\..*|_vectorize_call)$', 'numpy.vectorize',

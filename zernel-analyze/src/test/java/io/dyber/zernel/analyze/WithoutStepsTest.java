@@ -607,6 +607,20 @@ class WithoutStepsTest {
         assertThat(run("slow_calls", fixture).getFirst().unit()).endsWith(" in loading item by item");
     }
 
+    /// A table is put together once, at the end, or again and again.
+    @Test
+    void slowCallsIsSilentForASingleCallOfWhatIsSlowInALoop() {
+        String concat = "<module> (/me/prepare.py:9);concat (/v/site-packages/pandas/core/reshape/concat.py:1)";
+        RecordingFixture once = recording();
+        for (int i = 0; i < 100; i++) {
+            once.sample(i * 20, i < 70 ? ANSWER : concat);
+        }
+        assertThat(run("slow_calls", once)).isEmpty();
+        Finding finding = run("slow_calls", answering(concat, ANSWER)).getFirst();
+        assertThat(finding.unit()).endsWith(" in pandas.concat");
+        assertThat(finding.lines().getFirst().faster()).startsWith("where it is in a loop, collect the parts in a list");
+    }
+
     /// A server makes of a result what its function chose; what a framework does else is not the program's to change.
     @Test
     void slowCallsFiresForResultsOfWhichAServerMakesJson() {

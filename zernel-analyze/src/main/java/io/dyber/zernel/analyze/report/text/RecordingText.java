@@ -240,7 +240,8 @@ public record RecordingText(Page page, Report report) {
         return share < MUCH_TAKEN || share > 1
                 ? ""
                 : ", " + Quantity.percent(share) + " of the time of " + Quantity.counted(cpus, "CPU")
-                        + ": a job that needs all of them may have taken longer by as much";
+                        + ": a job that needs all of them may have taken longer by as much, and by up to "
+                        + Quantity.percent(Math.min(share * cpus, 1)) + " where its threads wait for each other";
     }
 
     private Optional<Table.Row> systemCalls(long recording) {
