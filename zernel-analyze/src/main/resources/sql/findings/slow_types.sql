@@ -2,7 +2,7 @@
 --
 -- By the names of the functions in which the training thread is sampled on a CPU, so counted is what these tell, at
 -- least: code that a library makes while it runs has none, as where the CPU has instructions for bfloat16. Without
--- these, float16 and bfloat16 are computed number by number, as gradients of convolutions in float16 always are. At
+-- these, float16 and bfloat16 are computed number by number, and what a library has no code for also with them. At
 -- least half of that is assumed to be saved, at most nearly all of it, with waits for the pool of threads, code that
 -- has no name, and what surrounds such arithmetic. float64 has twice the bytes of float32, and half as many numbers in
 -- an instruction: half is assumed, and as much as of float16 where the job has convolutions, of which oneDNN has none

@@ -126,34 +126,24 @@ WITH
         GROUP BY samples.recording, samples.pid
     ),
     traced AS (
-        SELECT
-            pieces.recording,
-            pieces.pid,
-            pieces.tid,
-            pieces.operators,
-            pieces.small_ns,
-            spans.steps,
-            spans.step_ns
+        SELECT pieces.*, means.steps, means.step_ns
         FROM (
             SELECT
                 recording,
                 pid,
                 any_value(tid) AS tid,
                 count(operator) AS operators,
+                bool_or(regexp_matches(operator, '^aten::(lstm|gru|rnn_(tanh|relu))_cell$')) IS TRUE AS has_cells,
                 sum(CASE WHEN inside AND dur_ns < piece_ns THEN dur_ns END) AS small_ns
             FROM in_spans(_operator_pieces, _step_spans)
             CROSS JOIN thresholds
             WHERE trains
             GROUP BY recording, pid
         ) AS pieces
-        JOIN (
-            SELECT recording, pid, count(*) AS steps, avg(until_ns - from_ns) AS step_ns
-            FROM _step_spans
-            WHERE trains
-            GROUP BY recording, pid
-        ) AS spans
-            ON spans.recording = pieces.recording
-            AND spans.pid = pieces.pid
+        JOIN step_mean AS means
+            ON means.recording = pieces.recording
+            AND means.pid = pieces.pid
+            AND means.tid = pieces.tid
     ),
     callers AS (
         SELECT
@@ -207,23 +197,17 @@ SELECT
             ''
         )
         || '; with the profiler on, without which it is less' AS evidence,
-    'fewer and larger operators: whole batches and sequences at once, not one sample, pair or place after another'
-        || CASE
-            WHEN cells.recording IS NOT NULL
-                THEN '; nn.LSTM, nn.GRU or nn.RNN, given whole sequences, where its inputs are known beforehand'
-            ELSE '; torch.compile, where that is not possible'
-        END AS advice,
+    CASE
+        WHEN has_cells
+            THEN 'nn.LSTM, nn.GRU or nn.RNN, given whole sequences, where its inputs are known beforehand: a cell is '
+                || 'called for each place'
+        ELSE 'fewer and larger operators: whole batches and sequences at once, not one sample, pair or place after '
+            || 'another; torch.compile, where that is not possible'
+    END AS advice,
     'zernel-analyze export --perfetto {}' AS next_command
 FROM traced
 CROSS JOIN thresholds
 LEFT JOIN callers ON callers.recording = traced.recording AND callers.pid = traced.pid
-LEFT JOIN (
-    SELECT DISTINCT recording, pid
-    FROM _operator_pieces
-    WHERE regexp_matches(operator, '^aten::(lstm|gru|rnn_(tanh|relu))_cell$')
-) AS cells
-    ON cells.recording = traced.recording
-    AND cells.pid = traced.pid
 WHERE small_ns >= min_step_share * step_ns * steps
     AND small_ns >= min_ns * steps
     AND traced.operators >= min_operators * steps

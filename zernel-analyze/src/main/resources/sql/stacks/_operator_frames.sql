@@ -3,7 +3,8 @@
 -- Naive multiplication (`cpublas_gemm_impl`) is what PyTorch has for types that no library multiplies for it: float16
 -- and bfloat16 on a CPU without instructions for them. Other loops over these types are as fast as over float32. What
 -- oneDNN has no code of its own for it computes number by number, too (`dnnl::impl::cpu::ref_`): of PyTorch's types
--- these are the same, as gradients of convolutions in float16 also on a CPU with instructions for it.
+-- these are the same, as gradients of convolutions in float16 were also on a CPU with instructions for it. Transposed
+-- convolutions are not told by that: `ref_deconvolution` calls other code.
 -- Code that oneDNN makes while it runs has no name, and its stacks end in the function of Python that called it: for
 -- convolutions `_conv_forward`, in the backward pass `_engine_run_backward`, which do nothing else.
 --
@@ -38,6 +39,7 @@ SELECT
     frames.function IS NULL
             OR NOT frames.native AND regexp_matches(frames.function, '(^|\.)(_conv_forward|_engine_run_backward)$')
         AS is_unnamed, -- whether it is in code that has no name: then it may be either
+    frames.native AND _is_openmp(frames.file) AS waits, -- whether it waits for the pool of OpenMP
     surrounds OR NOT frames.native AND NOT is_unnamed AS is_around, -- whether it is around arithmetic, or in Python
     coalesce(regexp_matches(frames.function, '\bfill_kernel\b|^_*memset'), FALSE)
         AS fills, -- whether it fills memory with a number
@@ -50,7 +52,7 @@ SELECT
         regexp_matches(frames.function, '\bat::')
             AND regexp_matches(frames.function, 'cpublas_gemm_impl'
                 || '|(gemm|gemv|dot|unfolded).*c10::(BFloat16|Half)|(fp|bf)16_(gemv|dot|gemm)')
-            OR regexp_matches(frames.function, '\bdnnl::impl::cpu::ref_(\w*convolution|matmul|inner_product)'),
+            OR regexp_matches(frames.function, '\bdnnl::impl::cpu::ref_(convolution|matmul|inner_product)'),
         FALSE
     ) AS in_half, -- whether it multiplies in half precision, float16 or bfloat16, number by number
     in_double OR in_half AS is_slow, -- whether it is in one of these

@@ -8,6 +8,9 @@
 -- needs: _stack_frames, _operator_frames, stack_events
 CREATE TABLE _item_stacks AS
 WITH
+    constants AS (
+        SELECT 0.2 AS tensors_share -- of a method's samples, in PyTorch or NumPy
+    ),
     frames AS (
         SELECT
             id,
@@ -44,9 +47,10 @@ WITH
         SELECT places.function, places.file
         FROM places
         JOIN stack_events AS samples ON samples.id = places.id AND samples.kind = 'sample'
+        CROSS JOIN constants
         WHERE places.own
-        GROUP BY places.function, places.file
-        HAVING sum(CASE WHEN places.in_tensors THEN samples.ns ELSE 0 END) >= 0.2 * sum(samples.ns)
+        GROUP BY places.function, places.file, constants.tensors_share
+        HAVING sum(CASE WHEN places.in_tensors THEN samples.ns ELSE 0 END) >= constants.tensors_share * sum(samples.ns)
     )
 SELECT
     places.id -- number of the stack
@@ -130,23 +134,23 @@ WITH
         GROUP BY place
     ),
     numbers AS (
-        SELECT id, number
-        FROM firsts
-        UNION ALL
-        SELECT id, number
-        FROM served
-        WHERE id NOT IN (SELECT id FROM firsts)
-        UNION ALL
-        SELECT id, (SELECT number FROM known_calls WHERE module = 'items') AS number
-        FROM _item_stacks
-        WHERE id NOT IN (SELECT id FROM firsts)
-        UNION ALL
-        SELECT places.id, calling.number
-        FROM places
-        JOIN calling ON calling.place = places.place
-        WHERE places.own
-            AND (places.known_call IS NOT NULL OR places.in_c)
-            AND places.id NOT IN (SELECT id FROM firsts UNION ALL SELECT id FROM _item_stacks)
+        SELECT id, arg_min(number, turn) AS number
+        FROM (
+            SELECT id, number, 1 AS turn
+            FROM firsts
+            UNION ALL
+            SELECT id, number, 2
+            FROM served
+            UNION ALL
+            SELECT id, (SELECT number FROM known_calls WHERE module = 'items'), 3
+            FROM _item_stacks
+            UNION ALL
+            SELECT places.id, calling.number, 4
+            FROM places
+            JOIN calling ON calling.place = places.place
+            WHERE places.own AND (places.known_call IS NOT NULL OR places.in_c)
+        )
+        GROUP BY id
     )
 SELECT
     numbers.id, -- number of the stack

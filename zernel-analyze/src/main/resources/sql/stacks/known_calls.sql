@@ -13,7 +13,7 @@ SELECT
     function, -- regular expression of the functions, as Python names them (3.11 and later: with their class)
     call, -- what a program calls
     instead, -- what is faster, and why where that is not plain
-    starts_with(instead, 'where it is in a loop, collect') AS in_loops -- whether a single call is as fast as can be
+    call IN ('numpy.append and the like', 'pandas.concat') AS in_loops -- whether a single call is as fast as can be
 FROM (
     VALUES
         -- Python

@@ -27,14 +27,13 @@ WITH
             sum(CASE WHEN frames.computes THEN samples.ns ELSE 0 END) AS arithmetic_ns,
             sum(CASE WHEN frames.surrounds THEN samples.ns ELSE 0 END) AS around_ns,
             sum(CASE WHEN frames.is_unnamed THEN samples.ns ELSE 0 END) AS unnamed_ns,
-            sum(CASE WHEN frames.computes AND _is_openmp(inner_frames.file) THEN samples.ns ELSE 0 END) AS waiting_ns,
+            sum(CASE WHEN frames.waits THEN samples.ns ELSE 0 END) AS waiting_ns,
             sum(CASE WHEN frames.in_double THEN samples.ns ELSE 0 END) AS double_ns,
             sum(CASE WHEN frames.in_half THEN samples.ns ELSE 0 END) AS half_ns,
             sum(CASE WHEN frames.is_slow AND frames.unfolds THEN samples.ns ELSE 0 END) AS unfolding_ns,
             count(pools.id) AS pooled
         FROM _step_samples AS samples
         JOIN _operator_frames AS frames ON frames.id = samples.id
-        LEFT JOIN _stack_frames AS inner_frames ON inner_frames.id = samples.id AND inner_frames.frame = 0
         LEFT JOIN pools ON pools.id = samples.id
         GROUP BY samples.recording, samples.pid, samples.tid
     )

@@ -604,7 +604,14 @@ class WithoutStepsTest {
         for (int i = 0; i < 20; i++) {
             fixture.sample(2010 + i * 20, python + ";at::_ops::select_int::call (libtorch_cpu.so)");
         }
-        assertThat(run("slow_calls", fixture).getFirst().unit()).endsWith(" in loading item by item");
+        for (int i = 0; i < 20; i++) {
+            fixture.sample(3010 + i * 20, python.replace(":4)", ":5)"));
+        }
+        Finding finding = run("slow_calls", fixture).getFirst();
+        assertThat(finding.unit()).endsWith(" in loading item by item");
+        // Lines of one method with the same way count together.
+        assertThat(finding.lines()).singleElement().extracting(FindingLine::place).isEqualTo("embed.py:4 Texts.__getitem__ (lines 4 to 5)");
+        assertThat(finding.lines().getFirst().textBelow(finding.lines().getFirst())).endsWith("; faster: as above");
     }
 
     /// A table is put together once, at the end, or again and again.
