@@ -3,10 +3,10 @@
 -- By the names of the functions in which the training thread is sampled on a CPU, so counted is what these tell, at
 -- least: code that a library makes while it runs has none, as where the CPU has instructions for bfloat16. Without
 -- these, float16 and bfloat16 are computed number by number, and what a library has no code for also with them. At
--- least half of that is assumed to be saved, at most nearly all of it, with waits for the pool of threads, code that
--- has no name, and what surrounds such arithmetic. float64 has twice the bytes of float32, and half as many numbers in
--- an instruction: half is assumed, and as much as of float16 where the job has convolutions, of which oneDNN has none
--- for float64, and which are computed sample by sample.
+-- least half of that is assumed to be saved, at most all of it, with waits for the pool of threads, code that has no
+-- name, and what surrounds such arithmetic. float64 has twice the bytes of float32, and half as many numbers in an
+-- instruction: half is assumed, and as much as of float16 where the job has convolutions, of which oneDNN has none for
+-- float64, and which are computed sample by sample.
 -- Does not apply to what runs on a GPU, where float16 and bfloat16 are fast.
 --
 -- needs: _between_calls, operator_samples
@@ -20,7 +20,7 @@ WITH
             50 AS min_samples, -- of the training thread
             0.25 AS min_share, -- of these, in such a type
             0.5 AS least_saved, -- of such time, that float32 is assumed to save at least
-            0.99 AS most_saved, -- of such time, that it is assumed to save at most
+            0.999 AS most_saved, -- of all time on the CPU, that it saves at most: float32 takes some, too
             0.05 AS min_unfolding, -- of the samples in such a type, that copy for convolutions
             2 AS deviations -- standard deviations that the share may be wrong
     ),
@@ -41,7 +41,7 @@ WITH
             share * cpu_ns AS type_ns,
             types.waiting_share + types.unnamed_share
                 + CASE WHEN saves_more THEN types.around_share ELSE 0 END AS more_share,
-            least(share + error + more_share, 1) * thresholds.most_saved * cpu_ns AS most_ns,
+            least(share + error + more_share, thresholds.most_saved) * cpu_ns AS most_ns,
             greatest(share - error, 0) * thresholds.least_saved * cpu_ns AS least_ns
         FROM operator_samples AS types
         JOIN _between_calls AS medians

@@ -779,7 +779,7 @@ class StateFindingsTest {
         assertThat(finding.severity()).isEqualTo("medium");
         assertThat(finding.evidence())
                 .startsWith("median of 11 steps: 100.0 ms on the CPU; at least 40 % of 110 samples compute in half precision (float16 or "
-                        + "bfloat16); float32 is assumed to save 50 % of it at least; saves at most 99.0 ms: "); // the rest has no name
+                        + "bfloat16); float32 is assumed to save 50 % of it at least; saves at most 99.9 ms: "); // the rest has no name
         assertThat(finding.advice()).startsWith("float32 on a CPU: ");
         assertThat(finding.lines()).extracting(FindingLine::text).containsExactly("100 % of that arithmetic: a.py:9 fit -> _engine_run_backward");
     }
